@@ -1,7 +1,7 @@
 """Executes a plan: takes what happened, and says what to do.
 
 The engine has no clock, no threads and no access to the robot, and starts nothing by itself: two runs with the same
-plan, events and moments give the same records and orders. Rules: docs/blueprints_design.md, N.
+plan, events and moments give the same records and orders. Rules: docs/semantics.md, N.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@
       greet: {skill: greet_by_handshake, with: {phrase: $guest}, retry: 1, timeout: 30}
     reactions: [{when: person.distance < 0.5, go: look, at: once}]
 
-schema.py has all keys. Rules: docs/blueprints_design.md, N.
+schema.py has all keys. Rules: docs/semantics.md, N.
 """
 
 from __future__ import annotations

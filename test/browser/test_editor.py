@@ -151,7 +151,7 @@ def test_the_same_by_keyboard_alone(come: Callable[..., Any], robot: MemoryRobot
     node(page, "say").locator(".breakpoint").wait_for()
 
 
-def test_draft_E1_moving_a_node_changes_one_line(come: Callable[..., Any]) -> None:
+def test_E1_moving_a_node_changes_one_line(come: Callable[..., Any]) -> None:
     page = come()
     open_text(page, TOUR)
     box = node(page, "press").bounding_box()
@@ -172,7 +172,7 @@ def test_draft_E1_moving_a_node_changes_one_line(come: Callable[..., Any]) -> No
     assert text_of(page) == TOUR and overlaps(page) == []
 
 
-def test_draft_E1_edits_undone_and_redone_to_the_very_bytes(come: Callable[..., Any]) -> None:
+def test_E1_edits_undone_and_redone_to_the_very_bytes(come: Callable[..., Any]) -> None:
     page = come()
     open_text(page, TOUR)
     texts = [TOUR]
@@ -345,7 +345,7 @@ def test_copy_and_paste_between_tabs(come: Callable[..., Any]) -> None:
     assert "  tell_2:  {say: nothing there, then: question_2}\n" in text_of(other)
 
 
-def test_draft_E12_two_people_save_the_same_file(
+def test_E12_two_people_save_the_same_file(
     come: Callable[..., Any], editor: Served, robot: MemoryRobot, picture: Any
 ) -> None:
     ann = come("Ann")
@@ -397,7 +397,7 @@ def test_a_run_is_watched_paused_stepped_jumped_and_cancelled(
     assert commands == ["Begin", "SetBreakpoints", "Pause", "Resume", "Skip", "Step", "Jump", "Cancel"]
 
 
-def test_draft_E8_a_page_reloaded_and_a_server_restarted_in_a_run(
+def test_E8_a_page_reloaded_and_a_server_restarted_in_a_run(
     come: Callable[..., Any], editor: Served, robot: MemoryRobot, picture: Any
 ) -> None:
     page = come(allow="api/")  # a request that is refused is written to the browser's console
@@ -421,7 +421,7 @@ def test_draft_E8_a_page_reloaded_and_a_server_restarted_in_a_run(
     go_to_again(page, editor)
 
 
-def test_draft_E6_people_take_over_and_all_may_stop(
+def test_E6_people_take_over_and_all_may_stop(
     come: Callable[..., Any], robot: MemoryRobot, picture: Any
 ) -> None:
     ann, ben, eve = come("Ann"), come("Ben"), come("Eve", watching=True)

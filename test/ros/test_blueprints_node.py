@@ -241,7 +241,7 @@ def test_what_is_wrong_is_raised_as_what_it_is(client: Client, blueprints: Bluep
     assert any(line["what"] == "start" and "held by" in line["refused"] for line in noted)
 
 
-def test_draft_N41_python_functions_of_the_workcell_are_skills(client: Client, blueprints: Blueprints) -> None:
+def test_N41_python_functions_of_the_workcell_are_skills(client: Client, blueprints: Blueprints) -> None:
     (lift,) = blueprints.list_skills("lift")
     assert (lift.origin, lift.problem, list(lift.moves)) == ("capability", "", ["arm"])
     assert "broken_skills.py:1" in blueprints.list_skills("lost")[0].problem
@@ -255,7 +255,7 @@ def test_draft_N41_python_functions_of_the_workcell_are_skills(client: Client, b
     assert client.value("arm.tool.z") == pytest.approx(before + 0.01, abs=1e-3)
 
 
-def test_draft_N34_only_who_knows_the_secret_runs_programs_in_a_session(client: Client, blueprints: Blueprints) -> None:
+def test_N34_only_who_knows_the_secret_runs_programs_in_a_session(client: Client, blueprints: Blueprints) -> None:
     way: dict[str, Any] = {"way": [0.0, 0.0, -0.005], "speed": (0.1, "m/s")}
     with client.session(["arm", "wrist"]) as session:
         for _ in range(2):
@@ -299,7 +299,7 @@ def executor_process() -> int:
     return 0
 
 
-def test_draft_N40_the_death_of_the_executor_brings_the_parts_to_rest_and_its_run_is_listed(
+def test_N40_the_death_of_the_executor_brings_the_parts_to_rest_and_its_run_is_listed(
     client: Client, blueprints: Blueprints, elsewhere: list[str]
 ) -> None:
     blueprints.save_skill(FOREIGN, source="test")

@@ -95,7 +95,7 @@ def go_to(page: Any, link: str) -> None:
     page.wait_for_function("() => document.querySelectorAll('.skill-item').length > 10", timeout=PATIENCE_MS)
 
 
-def test_draft_E10_a_blueprint_runs_on_the_simulation_and_the_editors_death_disturbs_nothing(
+def test_E10_a_blueprint_runs_on_the_simulation_and_the_editors_death_disturbs_nothing(
     page: Any, cell: DemoWorkcell
 ) -> None:
     port = free_port()

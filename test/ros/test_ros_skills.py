@@ -165,7 +165,7 @@ def rig(own_domain: None) -> Iterator[Rig]:
         ("full", "full", "dock: rejected"),
     ],
 )
-def test_draft_N44_a_goal_of_a_ros_action(rig: Rig, station: str, result: str, reason: str) -> None:
+def test_N44_a_goal_of_a_ros_action(rig: Rig, station: str, result: str, reason: str) -> None:
     """Its identity is told before it is sent; its status and fields are the result."""
     work = rig.start(DOCK, station=station)
     ended, (told,) = rig.end(work)
@@ -185,7 +185,7 @@ def test_a_goal_is_cancelled(rig: Rig) -> None:
     assert rig.end(work)[0].result == "cancelled"
 
 
-def test_draft_N43_a_goal_that_never_ends_is_abandoned(rig: Rig) -> None:
+def test_N43_a_goal_that_never_ends_is_abandoned(rig: Rig) -> None:
     work = rig.start(DOCK, station="never")
     while "never" not in rig.others.goals:
         work.poll()

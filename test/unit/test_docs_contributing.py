@@ -43,7 +43,7 @@ def test_there_are_ten_recipes_each_with_a_test() -> None:
     ("title", "example", "elsewhere"),
     [
         ("A condition operator", r"Approx\b|APPROX|'approx'|\"approx\"", set()),
-        ("A service", r"set_speed|SetSpeed", {"testing", "trajectory"}),
+        ("A service", r"set_speed|SetSpeed", {"testing", "trajectory", "editor"}),
         ("A field of a reaction", r"keep_owner|KEEP_OWNER", {"testing", "definitions"}),
         ("A gap policy of streams", r"GapPolicy\.|\"extrapolate\"", {"testing"}),
         ("A part kind", r"PartKind\.RANGEFINDER", {"actions", "topics"}),

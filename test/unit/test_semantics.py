@@ -32,9 +32,15 @@ FILES = {
     "X": "descriptions",
     "H": "recordings",
     "V": "planning",
+    "N": "blueprints",
+    "E": "editor",
 }
 """First letter of a rule → its files in test/lockstep/rules, which begin so."""
-MORE = {"V": ("test/unit/planning/", "test/unit/planner/")}
+MORE = {
+    "V": ("test/unit/planning/", "test/unit/planner/"),
+    "N": ("test/unit/", "test/lockstep/", "test/ros/"),
+    "E": ("test/unit/application/editor/", "test/ros/test_editor.py", "test/browser/"),
+}
 """Where further rules have their tests: what they say needs no loop."""
 
 

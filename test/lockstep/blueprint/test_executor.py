@@ -116,7 +116,7 @@ def refused(error: type[RobotControlError], text: str) -> Any:
     return pytest.raises(error, match=text)
 
 
-def test_draft_N35_runs_on_disjoint_parts_go_side_by_side(bench: Bench) -> None:
+def test_N35_runs_on_disjoint_parts_go_side_by_side(bench: Bench) -> None:
     arm, hand = bench.start("swing"), bench.start("open_hand")
     bench.step(5)
     assert {s.name: list(s.parts) for s in bench.client.sessions()} == {
@@ -126,7 +126,7 @@ def test_draft_N35_runs_on_disjoint_parts_go_side_by_side(bench: Bench) -> None:
     assert bench.client.sessions() == []
 
 
-def test_draft_N35_taken_parts_refuse_wait_or_replace(bench: Bench) -> None:
+def test_N35_taken_parts_refuse_wait_or_replace(bench: Bench) -> None:
     first = bench.start("swing")
     with refused(SessionError, rf"part 'arm' is held by run '{first.id}' of 'swing'"):
         bench.start("caller")
@@ -144,7 +144,7 @@ def test_draft_N35_taken_parts_refuse_wait_or_replace(bench: Bench) -> None:
         bench.start("swing", busy="later")
 
 
-def test_draft_N36_a_start_is_refused_before_anything_moves(bench: Bench) -> None:
+def test_N36_a_start_is_refused_before_anything_moves(bench: Bench) -> None:
     client = bench.client
     with (
         client.session("gripper", name="someone"),
@@ -170,7 +170,7 @@ def test_draft_N36_a_start_is_refused_before_anything_moves(bench: Bench) -> Non
     assert client.sessions() == [] and not list(bench.logs.glob("*.jsonl"))
 
 
-def test_draft_N35_eight_runs_at_most(bench: Bench) -> None:
+def test_N35_eight_runs_at_most(bench: Bench) -> None:
     runs = [bench.start("asks") for _ in range(8)]
     with refused(CapacityError, "too many runs side by side; expected at most 8"):
         bench.start("asks")
@@ -238,7 +238,7 @@ def test_a_protective_stop_leaves_the_run_standing(bench: Bench) -> None:
     assert bench.finish(run).result == "done"
 
 
-def test_draft_N38_sentences_and_gestures_start_and_stop(bench: Bench) -> None:
+def test_N38_sentences_and_gestures_start_and_stop(bench: Bench) -> None:
     name, run, _ = bench.executor.give_command("Swing 0.01!", source="speech")
     assert name == "swing" and run is not None and run.start.parameters[0].value == 0.01
     with refused(SessionError, "part 'arm' is held by run"):
@@ -253,7 +253,7 @@ def test_draft_N38_sentences_and_gestures_start_and_stop(bench: Bench) -> None:
     assert len(lines) == 5 and '"refused"' in lines[1] and '"source": "speech"' in lines[0]
 
 
-def test_draft_N39_the_robot_starts_by_itself_only_while_it_is_armed(bench: Bench) -> None:
+def test_N39_the_robot_starts_by_itself_only_while_it_is_armed(bench: Bench) -> None:
     bench.library.save(
         "{name: early, roles: {one: {default: arm}},"
         " commands: [{when: one.tool.z > -10, cooldown: 10}], nodes: {a: {wait: 0.01}}}"
@@ -281,7 +281,7 @@ def test_programs_and_action_types_run_alone(bench: Bench) -> None:
     assert outcome.result in ("contact", "not_found", "failed", "done"), outcome
 
 
-def test_draft_N34_an_application_runs_programs_in_its_session(bench: Bench) -> None:
+def test_N34_an_application_runs_programs_in_its_session(bench: Bench) -> None:
     client = bench.client
     with client.session(["arm", "wrist"]) as session:
         way: dict[str, Any] = {"way": [0.0, 0.0, -0.005], "speed": (0.1, "m/s")}
@@ -324,7 +324,7 @@ def test_a_text_runs_without_being_kept_and_a_rehearsal_moves_nothing(bench: Ben
     assert bench.finish(run).result == "failed" and bench.at_rest()
 
 
-def test_draft_N40_the_history_has_ends_interruptions_statistics_and_outputs(bench: Bench) -> None:
+def test_N40_the_history_has_ends_interruptions_statistics_and_outputs(bench: Bench) -> None:
     first = bench.start("caller")
     bench.finish(first)
     second = bench.start("swing")
@@ -342,7 +342,7 @@ def test_draft_N40_the_history_has_ends_interruptions_statistics_and_outputs(ben
         bench.start("swing", outputs_of="x")
 
 
-def test_draft_N37_a_run_keeps_the_versions_that_it_began_with(bench: Bench) -> None:
+def test_N37_a_run_keeps_the_versions_that_it_began_with(bench: Bench) -> None:
     run = bench.start("caller", paused=True)
     bench.library.save(ARM.replace("back:", "again:").replace("then: back", "then: again"))
     bench.control("resume")

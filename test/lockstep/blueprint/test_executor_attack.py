@@ -158,7 +158,7 @@ def test_whatever_comes_runs_end_and_hold_nothing(tmp_path: Path) -> None:
     attack(tmp_path, 10, 25)
 
 
-def test_draft_N28_a_stop_that_was_released_before_anybody_looked(tmp_path: Path) -> None:
+def test_N28_a_stop_that_was_released_before_anybody_looked(tmp_path: Path) -> None:
     """The executor was held up: a candidate for the failure must not start anything all the same."""
     with attacked(tmp_path) as machine:
         folder = tmp_path / "own"

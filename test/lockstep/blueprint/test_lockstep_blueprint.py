@@ -74,7 +74,7 @@ def tour(skills: SkillCatalogue, folder: Path | None = None) -> tuple[list[Any],
         return run.records, client.cell.tick
 
 
-def test_draft_N33_programs_and_actions_in_one_session_with_the_same_bits_twice(
+def test_N33_programs_and_actions_in_one_session_with_the_same_bits_twice(
     skills: SkillCatalogue, tmp_path: Path
 ) -> None:
     first, ticks = tour(skills, tmp_path)
@@ -87,7 +87,7 @@ def test_draft_N33_programs_and_actions_in_one_session_with_the_same_bits_twice(
     assert outputs_of(records)["touch.watch.push"] > 1.0
 
 
-def test_draft_N24_a_jump_while_the_arm_moves(skills: SkillCatalogue) -> None:
+def test_N24_a_jump_while_the_arm_moves(skills: SkillCatalogue) -> None:
     with LockstepClient(BENCH, hardware="pybullet") as client:
         client.sleep(0.02)
         run = LockstepBlueprint(client, skills, "tour")
@@ -104,7 +104,7 @@ def test_draft_N24_a_jump_while_the_arm_moves(skills: SkillCatalogue) -> None:
         assert client.sessions() == []
 
 
-def test_draft_N28_a_protective_stop_leaves_the_run_standing(skills: SkillCatalogue) -> None:
+def test_N28_a_protective_stop_leaves_the_run_standing(skills: SkillCatalogue) -> None:
     with LockstepClient(BENCH, hardware="pybullet") as client:
         client.sleep(0.02)
         run = LockstepBlueprint(client, skills, "tour")
@@ -136,7 +136,7 @@ nodes:
 """
 
 
-def test_draft_N33_an_action_goes_on_until_another_node_uses_its_part_and_a_lost_session_is_replaced() -> None:
+def test_N33_an_action_goes_on_until_another_node_uses_its_part_and_a_lost_session_is_replaced() -> None:
     with LockstepClient(BENCH, hardware="pybullet") as client:
         client.sleep(0.02)
         run = LockstepBlueprint(client, catalogue(GRASPING), "grasping")
@@ -175,7 +175,7 @@ nodes:
 """
 
 
-def test_draft_N16_branches_side_by_side_paused_and_done_again() -> None:
+def test_N16_branches_side_by_side_paused_and_done_again() -> None:
     with LockstepClient(BENCH, hardware="pybullet") as client:
         client.sleep(0.02)
         run = LockstepBlueprint(client, catalogue(LIFT, PARALLEL), "parallel")
@@ -204,7 +204,7 @@ reactions: [{when: time > 0.1, go: say, at: once}]
 """
 
 
-def test_draft_N17_reactions_are_judged_by_the_loop() -> None:
+def test_N17_reactions_are_judged_by_the_loop() -> None:
     with LockstepClient(BENCH, hardware="pybullet") as client:
         run = LockstepBlueprint(client, catalogue(REACTING), "reacting")
         run.step(200)

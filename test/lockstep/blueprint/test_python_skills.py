@@ -100,7 +100,7 @@ def client() -> Iterator[LockstepClient]:
         yield made
 
 
-def test_draft_N41_python_functions_are_skills(code: Code, workcell: Catalogue, tmp_path: Path) -> None:
+def test_N41_python_functions_are_skills(code: Code, workcell: Catalogue, tmp_path: Path) -> None:
     """Values, results, outputs and the view of the session, and twice the same to the bit."""
     records = []
     for _ in range(2):
@@ -128,7 +128,7 @@ def test_draft_N41_python_functions_are_skills(code: Code, workcell: Catalogue, 
         ("gripper", "'move_gripper' would move gripper; expected parts of the skill's roles: arm"),
     ],
 )
-def test_draft_N42_what_a_function_does_wrong_is_failed(
+def test_N42_what_a_function_does_wrong_is_failed(
     code: Code, client: LockstepClient, what: str, reason: str
 ) -> None:
     """With file and line; a part that is not of its roles cannot be moved, though the run holds it."""
@@ -162,7 +162,7 @@ def test_a_cancelled_function_ends_at_rest(code: Code, client: LockstepClient) -
     assert ask.run(at_most=100).result == "failed" and not ask.runner.questions
 
 
-def test_draft_N43_what_hangs_is_abandoned(code: Code, client: LockstepClient) -> None:
+def test_N43_what_hangs_is_abandoned(code: Code, client: LockstepClient) -> None:
     """2 s after a cancel; then it moves nothing any more, and what it says is ignored."""
     late = code.capabilities.functions["hangs"].__globals__["LATE"]
     run = code.run(client, "{a: {skill: hangs}}", patience_s=0.05)

@@ -76,7 +76,7 @@ def active(bench: ServerBench, session: Session) -> list[str]:
     return [id for id, a in actions.items() if view.active_since(a.entry.identity) is not None]
 
 
-def test_draft_N33_runs_follow_each_other_in_one_session(bench: ServerBench, session: Session) -> None:
+def test_N33_runs_follow_each_other_in_one_session(bench: ServerBench, session: Session) -> None:
     first = finish(bench, program(bench, session, "n1"))
     assert (first.success, first.last_event) == (True, "full")
     assert set(first.values) == {"two.limit", "hand.age"}, "as the program's text names them"
@@ -88,7 +88,7 @@ def test_draft_N33_runs_follow_each_other_in_one_session(bench: ServerBench, ses
     assert not session.end_reason
 
 
-def test_draft_N33_an_action_that_is_left_goes_on_and_a_cancel_stops_only_what_the_run_started(
+def test_N33_an_action_that_is_left_goes_on_and_a_cancel_stops_only_what_the_run_started(
     bench: ServerBench, session: Session
 ) -> None:
     assert finish(bench, program(bench, session, "n1", ACTION)).last_event == "done"
@@ -126,7 +126,7 @@ def ids(bench: ServerBench, session: Session) -> list[str]:
     return sorted(bench.server.contents(session).actions)
 
 
-def test_draft_N34_the_same_program_is_installed_once_and_other_values_replace_it(
+def test_N34_the_same_program_is_installed_once_and_other_values_replace_it(
     bench: ServerBench, session: Session
 ) -> None:
     finish(bench, program(bench, session, "n1", duration=0.003))
@@ -138,7 +138,7 @@ def test_draft_N34_the_same_program_is_installed_once_and_other_values_replace_i
     assert ids(bench, session) == ["n1__one", "n1__two"]
 
 
-def test_draft_N34_a_prefix_belongs_to_one_run_at_a_time(bench: ServerBench, session: Session) -> None:
+def test_N34_a_prefix_belongs_to_one_run_at_a_time(bench: ServerBench, session: Session) -> None:
     run = program(bench, session, "n1", duration=50.0)
     with pytest.raises(SessionError, match="a run with the prefix 'n1' is under way"):
         program(bench, session, "n1", duration=50.0)
@@ -148,14 +148,14 @@ def test_draft_N34_a_prefix_belongs_to_one_run_at_a_time(bench: ServerBench, ses
     program(bench, session, "n1").close()
 
 
-def test_draft_N34_what_a_run_installed_is_removed_when_asked(bench: ServerBench, session: Session) -> None:
+def test_N34_what_a_run_installed_is_removed_when_asked(bench: ServerBench, session: Session) -> None:
     finish(bench, program(bench, session, "n1"))
     assert shared.remove(bench.server, session, ["n1__*", "other"]) == ["n1__one", "n1__two", "other"]
     with pytest.raises(DefinitionError, match="no run has installed anything under 'n2'"):
         shared.remove(bench.server, session, ["n2__*"])
 
 
-def test_draft_N34_what_was_unused_for_longest_makes_room_but_not_what_is_active(
+def test_N34_what_was_unused_for_longest_makes_room_but_not_what_is_active(
     bench: ServerBench, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shared, "MAX_INSTALLED", 3)

@@ -16,9 +16,9 @@ from robot_rt_control.vocabulary.enums import CommandMode
 
 def test_each_victim_is_a_process_of_its_own(tmp_path: Path) -> None:
     file = driven_workcell(tmp_path)
-    options = BringupOptions(workcell=file, hardware=HARDWARE, clock=CLOCK, program="mover.py")
+    options = BringupOptions(workcell=file, hardware=HARDWARE, clock=CLOCK, program="mover.py", blueprints=True)
     described = {p.executable for p in processes(options) if isinstance(p, ProcessDescription)}
-    assert set(VICTIMS) - {"client"} <= described
+    assert set(VICTIMS) - {"client", "editor"} <= described
 
 
 def test_lost_cycles_do_not_look_like_a_fast_joint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

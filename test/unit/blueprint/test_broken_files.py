@@ -24,11 +24,11 @@ def test_the_text_is_valid(bench: SkillCatalogue) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.randoms(use_true_random=False))
-def test_draft_N6_a_broken_file_has_mistakes_with_lines_or_is_valid(bench: SkillCatalogue, random: Random) -> None:
+def test_N6_a_broken_file_has_mistakes_with_lines_or_is_valid(bench: SkillCatalogue, random: Random) -> None:
     check(broken(random), bench)
 
 
 @pytest.mark.long
-def test_draft_N6_twenty_thousand_broken_files(bench: SkillCatalogue) -> None:
+def test_N6_twenty_thousand_broken_files(bench: SkillCatalogue) -> None:
     valid = sum(check(broken(Random(seed)), bench) for seed in range(20_000))
     assert 0 < valid < 20_000

@@ -59,7 +59,7 @@ def nodes(text: str, top: str = "") -> str:
     return f"name: mine\nnodes:\n{text}\n{top}"
 
 
-def test_draft_N1_a_skill_is_read_checked_and_run(bench: SkillCatalogue) -> None:
+def test_N1_a_skill_is_read_checked_and_run(bench: SkillCatalogue) -> None:
     template = SkillTemplate(TOUCH)
     assert check_skill(template, bench) == []
     catalogue = bench.with_skill(template)
@@ -76,18 +76,18 @@ def test_draft_N1_a_skill_is_read_checked_and_run(bench: SkillCatalogue) -> None
     assert run.engine.outcome.outputs == {"push": 6.0}
 
 
-def test_draft_N1_aliases_are_refused() -> None:
+def test_N1_aliases_are_refused() -> None:
     with pytest.raises(DefinitionError, match=r"skill:2: alias \*a; expected the item itself; got an alias"):
         SkillTemplate("nodes: {x: &a {wait: 1},\n  y: *a}")
 
 
-def test_draft_N2_levels() -> None:
+def test_N2_levels() -> None:
     assert [may_call("meta_skill", level) for level in LEVELS] == [True, False, False, False, False]
     assert [may_call("blueprint", level) for level in LEVELS] == [True] * 5
     assert [may_call("behavior_skill", level, strict=True) for level in LEVELS] == [False, False, True, False, False]
 
 
-def test_draft_N2_levels_upside_down(bench: SkillCatalogue) -> None:
+def test_N2_levels_upside_down(bench: SkillCatalogue) -> None:
     text = nodes("  a: {skill: move_until_contact}", "level: meta_skill")
     assert mistakes(text, bench) == [
         "3: node 'a': a meta_skill calls 'move_until_contact', a meta_skill; expected a skill of level capability"
@@ -99,14 +99,14 @@ def test_draft_N2_levels_upside_down(bench: SkillCatalogue) -> None:
     ]
 
 
-def test_draft_N8_too_many_nodes_and_too_long_a_text(bench: SkillCatalogue) -> None:
+def test_N8_too_many_nodes_and_too_long_a_text(bench: SkillCatalogue) -> None:
     text = "name: mine\nnodes:\n" + "".join(f"  n{i}: {{wait: 1}}\n" for i in range(MAX_NODES + 1))
     assert "too many nodes; expected at most 1000 (MAX_NODES); got 1001" in " ".join(mistakes(text, bench))
     with pytest.raises(CapacityError, match="text"):
         SkillTemplate("name: mine\n" + "# " * 2**19)
 
 
-def test_draft_N2_calls_in_a_circle_and_too_deep(bench: SkillCatalogue) -> None:
+def test_N2_calls_in_a_circle_and_too_deep(bench: SkillCatalogue) -> None:
     b = SkillTemplate("name: b\nnodes: {x: {skill: mine}}")
     assert mistakes(nodes("  a: {skill: b}"), bench.with_skill(b)) == [
         "3: skill 'mine' calls itself: mine → b → mine; expected calls without a loop"
@@ -119,7 +119,7 @@ def test_draft_N2_calls_in_a_circle_and_too_deep(bench: SkillCatalogue) -> None:
     assert found.startswith("3: skills call each other too deeply; expected at most 16 levels of calls")
 
 
-def test_draft_N2_skills_that_are_each_other(bench: SkillCatalogue) -> None:
+def test_N2_skills_that_are_each_other(bench: SkillCatalogue) -> None:
     other = SkillTemplate("name: other\nis: {skill: mine}")
     assert mistakes("name: mine\nis: {skill: other}", bench.with_skill(other)) == [
         "2: skill 'mine' calls itself: mine → other → mine; expected calls without a loop"
@@ -139,7 +139,7 @@ def test_many_levels_of_many_calls_take_no_time(bench: SkillCatalogue) -> None:
         Calls(catalogue).expand("s11")
 
 
-def test_draft_N3_programs_and_action_types_are_skills(bench: SkillCatalogue) -> None:
+def test_N3_programs_and_action_types_are_skills(bench: SkillCatalogue) -> None:
     assert bench.find("move_to_edge").level == "meta_skill" and bench.find("move_linear").level == "capability"
     touch = bench.find("move_until_contact")
     assert dict(touch.results) == {
@@ -151,7 +151,7 @@ def test_draft_N3_programs_and_action_types_are_skills(bench: SkillCatalogue) ->
     assert "motion_group" not in bench.names
 
 
-def test_draft_N6_all_mistakes_at_once(bench: SkillCatalogue) -> None:
+def test_N6_all_mistakes_at_once(bench: SkillCatalogue) -> None:
     text = nodes("""\
   a: {skill: move_until_contac, then: b}
   b: {parts: {arm: wrist, leg: arm}, skill: move_until_contact, with: {forse: 1, force: {value: 5, unit: m}, way: $x}}
@@ -223,7 +223,7 @@ def test_draft_N6_all_mistakes_at_once(bench: SkillCatalogue) -> None:
         ("  a: {wait: 1, until: speed > 1}", "3: node 'a': with, parts and until; expected a skill"),
     ],
 )
-def test_draft_N6_mistakes_of_a_graph(text: str, expected: str, bench: SkillCatalogue) -> None:
+def test_N6_mistakes_of_a_graph(text: str, expected: str, bench: SkillCatalogue) -> None:
     found = mistakes(nodes(text), bench)
     assert found[0].startswith(expected), found
 
@@ -236,7 +236,7 @@ def test_the_node_of_a_mistake() -> None:
     assert template.node_at(3) == "" and template.node_at(len(lines)) == ""
 
 
-def test_draft_N6_warnings(bench: SkillCatalogue) -> None:
+def test_N6_warnings(bench: SkillCatalogue) -> None:
     text = nodes("  a: {skill: move_until_contact}", "parameters: {x: {default: 1.0}}")
     assert check_skill(SkillTemplate(text), bench) == [
         "skill:3: node 'a': nobody takes its failure 'not_found'; it ends the graph as failed",
@@ -244,7 +244,7 @@ def test_draft_N6_warnings(bench: SkillCatalogue) -> None:
     ]
 
 
-def test_draft_N6_the_same_phrase_in_two_blueprints(bench: SkillCatalogue) -> None:
+def test_N6_the_same_phrase_in_two_blueprints(bench: SkillCatalogue) -> None:
     other = SkillTemplate("name: other\ncommands: [{say: 'Wipe the table, please!'}]\nnodes: {x: {wait: 1}}")
     text = nodes("  a: {wait: 1}", "commands: [{say: [wipe the table please, stop, 'come {you}']}]")
     assert mistakes(text, bench.with_skill(other)) == [
@@ -255,7 +255,7 @@ def test_draft_N6_the_same_phrase_in_two_blueprints(bench: SkillCatalogue) -> No
     assert phrase_key("Receive  {guest}!") == phrase_key("receive {name}")
 
 
-def test_draft_N38_gestures_and_conditions_of_commands_are_checked(bench: SkillCatalogue) -> None:
+def test_N38_gestures_and_conditions_of_commands_are_checked(bench: SkillCatalogue) -> None:
     other = SkillTemplate("name: other\ncommands: [{gesture: wave}]\nnodes: {x: {wait: 1}}")
     commands = "commands: [{gesture: [Wave, stop]}, {when: arm.tool.q > 1}, {when: arm.tool.z > $far}]"
     text = nodes("  a: {wait: $far}", f"parameters: {{far: {{default: 1.0, unit: s}}}}\n{commands}")
@@ -266,7 +266,7 @@ def test_draft_N38_gestures_and_conditions_of_commands_are_checked(bench: SkillC
     assert "there is no such state variable" in found and "$far has no value before the start" in found
 
 
-def test_draft_N7_expanded_to_capabilities(bench: SkillCatalogue) -> None:
+def test_N7_expanded_to_capabilities(bench: SkillCatalogue) -> None:
     catalogue = bench.with_skill(SkillTemplate(TOUCH)).with_skill(
         SkillTemplate(nodes("  a: {skill: touch_twice, parts: {hand: arm}, then: b}\n  b: {first_of: {w: {wait: 1}}}"))
     )

@@ -42,7 +42,7 @@ def labels(diagram: Diagram) -> dict[tuple[str, str], list[str]]:
     return {(s.source[1], s.target[1]): [line.text for line in s.label] for s in diagram.switches}
 
 
-def test_draft_N53_a_blueprint_s_picture(bench: SkillCatalogue, tmp_path: Path) -> None:
+def test_N48_a_blueprint_s_picture(bench: SkillCatalogue, tmp_path: Path) -> None:
     diagram = blueprint_diagram(SkillTemplate(TEXT), bench, frozenset({"both"}))
     states = {state.key[1]: state for state in diagram.states}
     assert diagram.title == "tour"
@@ -88,7 +88,7 @@ def test_one_call_has_a_picture(bench: SkillCatalogue) -> None:
 
 @settings(deadline=None, max_examples=15)
 @given(st.data())
-def test_draft_N53_no_two_nodes_lie_on_each_other(data: st.DataObject) -> None:
+def test_N48_no_two_nodes_lie_on_each_other(data: st.DataObject) -> None:
     ids = [f"n{i}" for i in range(data.draw(st.integers(1, 9)))]
     text = f"name: random\nstart: {ids[0]}\nnodes:\n"
     for id in ids:

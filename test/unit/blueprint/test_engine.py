@@ -19,20 +19,20 @@ from robot_rt_control.vocabulary.capacities import MAX_CHANGES_PER_TICK
 # --- the document's cases -----------------------------------------------------------------------
 
 
-def test_draft_N9_the_first_blueprint_a_b_c() -> None:
+def test_N9_the_first_blueprint_a_b_c() -> None:
     run = Driver(graph("first", *sequence("A", "B", "C")))
     run.ends("A", "B", "C")
     assert run.started == ["A", "B", "C"] and run.result == "done"
 
 
-def test_draft_N10_the_second_blueprint_one_node_d() -> None:
+def test_N10_the_second_blueprint_one_node_d() -> None:
     run = Driver(graph("second", node("D")))
     assert run.started == ["D"] and not run.result
     run.end("D")
     assert run.result == "done"
 
 
-def test_draft_N15_the_third_blueprint_e_f_g_h_of_mixed_levels() -> None:
+def test_N15_the_third_blueprint_e_f_g_h_of_mixed_levels() -> None:
     """E is a meta skill, F and G are motion skills, H is a behavior skill: a graph of graphs is a skill like others."""
     shake = graph("shake_hands", *sequence("reach", "grasp", "say"))
     guide = graph("guide", node("route", "seat"), node("seat", (), calls("shake_hands")))
@@ -44,7 +44,7 @@ def test_draft_N15_the_third_blueprint_e_f_g_h_of_mixed_levels() -> None:
     assert run.result == "done" and run.started[-1] == "H/seat/say"
 
 
-def test_draft_N15_a_nested_call_and_back() -> None:
+def test_N15_a_nested_call_and_back() -> None:
     first = graph("first", node("A", "B"), node("B", "C", calls("second")), node("C"))
     run = Driver(first, graph("second", node("D")))
     run.ends("A", "B/D", "C")
@@ -52,7 +52,7 @@ def test_draft_N15_a_nested_call_and_back() -> None:
 
 
 @pytest.mark.parametrize(("result", "next"), [("done", "third"), ("failed", "fourth")])
-def test_draft_N9_success_and_failure_to_different_nodes(result: str, next: str) -> None:
+def test_N9_success_and_failure_to_different_nodes(result: str, next: str) -> None:
     then = [Candidate(on=("success",), go="third"), Candidate(on=("failure",), go="fourth")]
     run = Driver(graph("g", node("first", then), node("third"), node("fourth")))
     run.end("first", result)
@@ -60,7 +60,7 @@ def test_draft_N9_success_and_failure_to_different_nodes(result: str, next: str)
 
 
 @pytest.mark.parametrize(("level", "next"), [(0.1, "charge"), (0.9, "seat"), (None, "seat")])
-def test_draft_N9_power_shortage_leads_to_charging(level: float | None, next: str) -> None:
+def test_N9_power_shortage_leads_to_charging(level: float | None, next: str) -> None:
     """An unknown level is no shortage (C2)."""
     then = [Candidate(when="battery.level < 0.2", go="charge"), Candidate(go="seat")]
     run = Driver(graph("g", node("greet", then), node("charge"), node("seat")))
@@ -72,14 +72,14 @@ def test_draft_N9_power_shortage_leads_to_charging(level: float | None, next: st
     assert judged[0] == {"candidate": 0, "held": held, "values": {"battery.level": level}}
 
 
-def test_draft_N11_cyclic_execution_bounded_by_the_count_of_visits() -> None:
+def test_N11_cyclic_execution_bounded_by_the_count_of_visits() -> None:
     loop = graph("g", node("A", "B"), node("B", [Candidate(when="A.count < 3", go="A"), Candidate(end="done")]))
     run = Driver(loop)
     run.ends("A", "B", "A", "B", "A", "B")
     assert run.started == ["A", "B"] * 3 and run.result == "done"
 
 
-def test_draft_N24_jump_from_b_to_d_then_e() -> None:
+def test_N24_jump_from_b_to_d_then_e() -> None:
     run = Driver(graph("g", *sequence("A", "B", "C", "D", "E")))
     run.end("A")
     assert run.jump("D", source="a person") == ""
@@ -88,7 +88,7 @@ def test_draft_N24_jump_from_b_to_d_then_e() -> None:
     assert run.started == ["A", "B", "D", "E"] and run.result == "done"
 
 
-def test_draft_N24_jump_from_b_back_to_a_then_b_c_d_e() -> None:
+def test_N24_jump_from_b_back_to_a_then_b_c_d_e() -> None:
     run = Driver(graph("g", *sequence("A", "B", "C", "D", "E")))
     run.end("A")
     run.jump("A")
@@ -96,7 +96,7 @@ def test_draft_N24_jump_from_b_back_to_a_then_b_c_d_e() -> None:
     assert run.started == ["A", "B", "A", "B", "C", "D", "E"] and run.result == "done"
 
 
-def test_draft_N31_of_a_node_control_command_content_reception_and_execution_are_recorded() -> None:
+def test_N31_of_a_node_control_command_content_reception_and_execution_are_recorded() -> None:
     run = Driver(graph("g", *sequence("A", "B", "C", "D", "E")))
     run.jump("C", source="gesture")
     run.jump("D", source="voice")
@@ -117,7 +117,7 @@ def test_draft_N31_of_a_node_control_command_content_reception_and_execution_are
 # --- order --------------------------------------------------------------------------------------
 
 
-def test_draft_N10_what_nobody_takes_ends_the_graph_as_failed_with_the_reason() -> None:
+def test_N10_what_nobody_takes_ends_the_graph_as_failed_with_the_reason() -> None:
     run = Driver(graph("g", *sequence("A", "B")))
     run.end("A", "failed", "nothing found")
     assert (run.result, run.reason) == ("failed", "node 'A' ended as failed: nothing found")
@@ -126,7 +126,7 @@ def test_draft_N10_what_nobody_takes_ends_the_graph_as_failed_with_the_reason() 
     assert (run.result, run.reason) == ("failed", "node 'A' ended as done, and no candidate holds")
 
 
-def test_draft_N10_end_names_a_result_of_the_graph() -> None:
+def test_N10_end_names_a_result_of_the_graph() -> None:
     results = with_standard({"staff": False, "thief": True})
     then = [Candidate(on=("guest",), end="staff"), Candidate(on=("failure",), end="thief")]
     look = leaf(results={"guest": False, "dog": True})
@@ -136,14 +136,14 @@ def test_draft_N10_end_names_a_result_of_the_graph() -> None:
         assert run.result == expected
 
 
-def test_draft_N5_a_result_that_the_skill_does_not_have_is_a_failure() -> None:
+def test_N5_a_result_that_the_skill_does_not_have_is_a_failure() -> None:
     run = Driver(graph("g", node("A", [Candidate(on=("any",), go="B")]), node("B")))
     run.end("A", "wonderful")
     assert run.started == ["A", "B"]
     assert run.records("ended")[0]["reason"] == "skill 'skill' returned the unknown result 'wonderful'"
 
 
-def test_draft_N11_retry_after_failures_repeat_after_successes() -> None:
+def test_N11_retry_after_failures_repeat_after_successes() -> None:
     run = Driver(graph("g", node("A", "B", retry=2, repeat=1), node("B")))
     for result in ("failed", "done", "failed", "done"):
         run.end("A", result)
@@ -151,7 +151,7 @@ def test_draft_N11_retry_after_failures_repeat_after_successes() -> None:
     assert [(r["visit"], r["attempt"]) for r in run.records("node")][:4] == [(1, 1), (1, 2), (1, 3), (1, 4)]
 
 
-def test_draft_N12_a_timeout_cancels_and_is_the_result_once_at_rest() -> None:
+def test_N12_a_timeout_cancels_and_is_the_result_once_at_rest() -> None:
     timeout = Given(value="$limit", unit="s")
     run = Driver(
         graph("g", node("A", [Candidate(on=("timeout",), go="B")], timeout=timeout), node("B"),
@@ -166,7 +166,7 @@ def test_draft_N12_a_timeout_cancels_and_is_the_result_once_at_rest() -> None:
     assert run.started == ["A", "B"] and run.engine.next_deadline is None
 
 
-def test_draft_N13_outputs_are_passed_on_and_a_missing_one_is_a_failure() -> None:
+def test_N13_outputs_are_passed_on_and_a_missing_one_is_a_failure() -> None:
     serve = leaf(drink="$seat.wish")
     nodes = [node("seat", "serve", leaf("wish")), node("serve", [Candidate(on=("failure",), go="seat")], serve)]
     run = Driver(graph("g", *nodes))
@@ -178,7 +178,7 @@ def test_draft_N13_outputs_are_passed_on_and_a_missing_one_is_a_failure() -> Non
     assert "unknown parameter $seat.wish" in run.records("ended")[3]["reason"]
 
 
-def test_draft_N9_outputs_decide() -> None:
+def test_N9_outputs_decide() -> None:
     then = [Candidate(when="$feel.force > 3 N", go="hard"), Candidate(go="soft")]
     for force, next in ((4.0, "hard"), (2.0, "soft"), (None, "soft")):
         run = Driver(graph("g", node("feel", then, leaf("force")), node("hard"), node("soft")))
@@ -187,14 +187,14 @@ def test_draft_N9_outputs_decide() -> None:
         assert run.started[-1] == next
 
 
-def test_draft_N14_a_run_that_changes_nodes_without_end_fails() -> None:
+def test_N14_a_run_that_changes_nodes_without_end_fails() -> None:
     log = Call(kind=Kind.LOG, arguments={"text": Given(value="round")})
     run = Driver(graph("g", node("A", "B", log), node("B", "A", log)))
     assert (run.result, run.reason) == ("failed", "the run changed nodes 100 times in one tick")
     assert len(run.records("log")) == MAX_CHANGES_PER_TICK
 
 
-def test_draft_N15_a_graph_has_parameters_values_and_outputs_of_its_own() -> None:
+def test_N15_a_graph_has_parameters_values_and_outputs_of_its_own() -> None:
     inner = graph(
         "count",
         node("A", "B", Call(kind=Kind.SET, arguments={"n": Given(value="$n + $by"), "old": Given(value="$n")})),
@@ -213,7 +213,7 @@ def test_draft_N15_a_graph_has_parameters_values_and_outputs_of_its_own() -> Non
     assert run.result == "failed" and "parameter 'by': out of range; expected at most 5; got 6" in run.reason
 
 
-def test_draft_N1_roles_lead_to_parts_through_all_calls() -> None:
+def test_N1_roles_lead_to_parts_through_all_calls() -> None:
     touch = Call(kind=Kind.LEAF, skill="touch", parts={"arm": "hand", "wrist": "sensor"})
     outer = Call(kind=Kind.GRAPH, skill="inner", parts={"hand": "robot"})
     engine = Engine(plan(graph("g", node("a", (), outer)), graph("inner", node("b", (), touch))))
@@ -227,7 +227,7 @@ def branches(kind: Kind, **of: Call) -> Call:
     return Call(kind=kind, branches=of, results=with_standard(results))
 
 
-def test_draft_N16_all_of_waits_for_all_and_fails_with_the_first() -> None:
+def test_N16_all_of_waits_for_all_and_fails_with_the_first() -> None:
     both = branches(Kind.ALL_OF, left=leaf("x"), right=calls("inner"))
     g, inner = graph("g", node("A", "B", both), node("B", (), leaf(x="$A.left.x"))), graph("inner", *sequence("c", "d"))
     run = Driver(g, inner)
@@ -242,7 +242,7 @@ def test_draft_N16_all_of_waits_for_all_and_fails_with_the_first() -> None:
     assert run.result == "failed" and "branch 'left' ended as failed: stuck" in run.reason
 
 
-def test_draft_N16_first_of_ends_with_the_first_at_rest() -> None:
+def test_N16_first_of_ends_with_the_first_at_rest() -> None:
     call = branches(Kind.FIRST_OF, drive=leaf(), person=leaf())
     g = graph("g", node("A", [Candidate(on=("person",), go="B"), Candidate(go="C")], call), node("B"), node("C"))
     run = Driver(g)
@@ -263,7 +263,7 @@ def reacting(once: bool) -> Driver:
     return Driver(g, inner)
 
 
-def test_draft_N17_a_reaction_at_once_ends_inner_calls() -> None:
+def test_N17_a_reaction_at_once_ends_inner_calls() -> None:
     run = reacting(once=True)
     assert run.watched[""].conditions == ("person.distance < 0.5",)
     run.fire()
@@ -274,14 +274,14 @@ def test_draft_N17_a_reaction_at_once_ends_inner_calls() -> None:
     assert run.result == "done"
 
 
-def test_draft_N17_a_reaction_at_the_end_waits_for_the_node_of_its_graph() -> None:
+def test_N17_a_reaction_at_the_end_waits_for_the_node_of_its_graph() -> None:
     run = reacting(once=False)
     run.fire()
     run.ends("A/c", "A/d", "back", "B")
     assert run.started == ["A/c", "A/d", "back", "B"] and not run.cancelled
 
 
-def test_draft_N18_wait_ask_set_log() -> None:
+def test_N18_wait_ask_set_log() -> None:
     ask = Call(
         kind=Kind.ASK, arguments={"text": Given(value="Tea?")}, answers=("yes", "no"),
         results=with_standard({"yes": False, "no": False}),
@@ -301,7 +301,7 @@ def test_draft_N18_wait_ask_set_log() -> None:
     assert run.started == ["tea"]
 
 
-def test_draft_N18_wait_until_has_its_condition_judged_by_the_loop() -> None:
+def test_N18_wait_until_has_its_condition_judged_by_the_loop() -> None:
     call = Call(kind=Kind.WAIT_UNTIL, skill="wait_until", until="door.distance > $far")
     run = Driver(graph("g", node("A", (), call), parameters=(Parameter(name="far", unit="m", default=1.0),)))
     assert run.conditions["A"] == "door.distance > 1.0 m"
@@ -312,7 +312,7 @@ def test_draft_N18_wait_until_has_its_condition_judged_by_the_loop() -> None:
 # --- commands -----------------------------------------------------------------------------------
 
 
-def test_draft_N19_pause_after_the_node_and_on() -> None:
+def test_N19_pause_after_the_node_and_on() -> None:
     run = Driver(graph("g", *sequence("A", "B")))
     run.give(events.Pause())
     assert run.standing == ""
@@ -324,7 +324,7 @@ def test_draft_N19_pause_after_the_node_and_on() -> None:
     assert run.give(events.Resume()).refused == "the run does not stand; pause it first"
 
 
-def test_draft_N19_pause_now_cancels_and_no_time_passes() -> None:
+def test_N19_pause_now_cancels_and_no_time_passes() -> None:
     outer = graph("g", node("A", "B", calls("inner"), timeout=Given(value=3.0)), node("B"))
     run = Driver(outer, graph("inner", *sequence("c", "d")))
     run.give(events.Pause(now=True))
@@ -335,7 +335,7 @@ def test_draft_N19_pause_now_cancels_and_no_time_passes() -> None:
     assert run.started == ["A/c", "A/c"] and run.engine.next_deadline == pytest.approx(3.1 + 100.0)
 
 
-def test_draft_N19_reactions_are_watched_anew_when_it_goes_on() -> None:
+def test_N19_reactions_are_watched_anew_when_it_goes_on() -> None:
     run = reacting(once=True)
     first = run.watched[""].watch
     run.give(events.Pause(now=True))
@@ -349,7 +349,7 @@ def test_draft_N19_reactions_are_watched_anew_when_it_goes_on() -> None:
 @pytest.mark.parametrize(
     ("how", "started"), [("", ["A", "A"]), ("again", ["A", "A"]), ("next", ["A", "B"])]
 )
-def test_draft_N20_after_a_cut(how: str, started: list[str]) -> None:
+def test_N20_after_a_cut(how: str, started: list[str]) -> None:
     run = Driver(graph("g", *sequence("A", "B")))
     run.give(events.Pause(now=True))
     run.end("A", "failed")
@@ -357,7 +357,7 @@ def test_draft_N20_after_a_cut(how: str, started: list[str]) -> None:
     assert run.started == started
 
 
-def test_draft_N20_candidates_are_judged_when_it_goes_on() -> None:
+def test_N20_candidates_are_judged_when_it_goes_on() -> None:
     then = [Candidate(when="x > 1", go="B"), Candidate(go="C")]
     run = Driver(graph("g", node("A", then), node("B"), node("C")))
     run.give(events.Pause())
@@ -373,7 +373,7 @@ def stepping() -> Driver:
     return Driver(outer, graph("inner", *sequence("d", "e")), paused=True)
 
 
-def test_draft_N21_step_over() -> None:
+def test_N21_step_over() -> None:
     run = stepping()
     assert run.standing == "before A" and run.started == []
     run.give(events.Step())
@@ -384,7 +384,7 @@ def test_draft_N21_step_over() -> None:
     assert run.standing == "after B"
 
 
-def test_draft_N21_step_into() -> None:
+def test_N21_step_into() -> None:
     run = stepping()
     run.give(events.Step(into=True))
     run.end("A")
@@ -400,7 +400,7 @@ def test_draft_N21_step_into() -> None:
     assert run.standing == "after B", "the graph has no more nodes"
 
 
-def test_draft_N22_breakpoints_nested_ones_too() -> None:
+def test_N22_breakpoints_nested_ones_too() -> None:
     both = branches(Kind.ALL_OF, left=leaf())
     outer = graph("g", node("A", "B", calls("inner")), node("B", "C"), node("C", (), both))
     run = Driver(outer, graph("inner", *sequence("d", "e")))
@@ -415,7 +415,7 @@ def test_draft_N22_breakpoints_nested_ones_too() -> None:
     assert run.standing == "after B"
 
 
-def test_draft_N23_skip() -> None:
+def test_N23_skip() -> None:
     then = [Candidate(on=("guest",), go="B"), Candidate(go="C")]
     look = leaf(results={"guest": False})
     run = Driver(graph("g", node("A", then, look, retry=3), node("B"), node("C")))
@@ -428,7 +428,7 @@ def test_draft_N23_skip() -> None:
     assert run.started == ["A", "B"]
 
 
-def test_draft_N23_skip_while_it_stands_stays_standing() -> None:
+def test_N23_skip_while_it_stands_stays_standing() -> None:
     outer = graph("g", node("A", "B", calls("inner")), node("B"))
     run = Driver(outer, graph("inner", *sequence("c", "d")), paused=True)
     run.give(events.Skip(result="done", node=("A",)))
@@ -438,7 +438,7 @@ def test_draft_N23_skip_while_it_stands_stays_standing() -> None:
     assert run.started == ["B"]
 
 
-def test_draft_N23_skip_an_outer_node() -> None:
+def test_N23_skip_an_outer_node() -> None:
     run = Driver(graph("g", node("A", "B", calls("inner")), node("B")), graph("inner", *sequence("c", "d")))
     assert run.give(events.Skip(result="done", node=("B",))).refused.startswith("node 'B' does not run; expected")
     run.give(events.Skip(result="done", node=("A",)))
@@ -447,7 +447,7 @@ def test_draft_N23_skip_an_outer_node() -> None:
     assert run.started == ["A/c", "B"]
 
 
-def test_draft_N24_jump_now_cancels_first() -> None:
+def test_N24_jump_now_cancels_first() -> None:
     g = graph("g", node("A", "B", calls("inner")), *sequence("B", "C", "D"))
     run = Driver(g, graph("inner", *sequence("x", "y")))
     run.jump("C", now=True)
@@ -457,7 +457,7 @@ def test_draft_N24_jump_now_cancels_first() -> None:
     assert run.started == ["A/x", "C", "D"] and run.result == "done"
 
 
-def test_draft_N24_a_jump_in_the_outer_graph_waits_for_the_outer_node() -> None:
+def test_N24_a_jump_in_the_outer_graph_waits_for_the_outer_node() -> None:
     g = graph("g", node("A", "B", calls("inner")), *sequence("B", "C", "D"))
     run = Driver(g, graph("inner", *sequence("x", "y")))
     run.jump("D")
@@ -465,7 +465,7 @@ def test_draft_N24_a_jump_in_the_outer_graph_waits_for_the_outer_node() -> None:
     assert run.started == ["A/x", "A/y", "D"] and run.result == "done"
 
 
-def test_draft_N24_nested_targets() -> None:
+def test_N24_nested_targets() -> None:
     g = graph("g", node("A", "drinks"), node("drinks", "C", calls("inner")), node("C"))
     inner = graph("inner", *sequence("ask", "open_bottle", "pour"))
     run = Driver(g, inner)
@@ -483,7 +483,7 @@ def test_draft_N24_nested_targets() -> None:
     ("target", "now", "then"),
     [("D", False, ["A", "D", "B"]), ("D", True, ["A", "D", "A"]), ("n/y", False, ["A", "n/y", "B"])],
 )
-def test_draft_N24_come_back(target: str, now: bool, then: list[str]) -> None:
+def test_N24_come_back(target: str, now: bool, then: list[str]) -> None:
     g = graph("g", *sequence("A", "B", "C", "D"), node("n", (), calls("inner")))
     run = Driver(g, graph("inner", *sequence("x", "y", "z")))
     run.jump(target, now=now, come_back=True)
@@ -492,14 +492,14 @@ def test_draft_N24_come_back(target: str, now: bool, then: list[str]) -> None:
     assert run.started == then
 
 
-def test_draft_N24_come_back_to_the_end() -> None:
+def test_N24_come_back_to_the_end() -> None:
     run = Driver(graph("g", node("A"), *sequence("B", "C")))
     run.jump("B", come_back=True)
     run.ends("A", "B")
     assert run.started == ["A", "B"] and run.result == "done"
 
 
-def test_draft_N24_a_standing_run_jumps_at_once() -> None:
+def test_N24_a_standing_run_jumps_at_once() -> None:
     g = graph("g", node("A", "B", calls("inner")), *sequence("B", "C", "D"))
     run = Driver(g, graph("inner", *sequence("x", "y")))
     run.give(events.Pause())
@@ -510,7 +510,7 @@ def test_draft_N24_a_standing_run_jumps_at_once() -> None:
     assert run.started == ["A/x", "C", "A/x"], "A had not ended"
 
 
-def test_draft_N25_a_later_jump_takes_over_while_the_node_is_being_left() -> None:
+def test_N25_a_later_jump_takes_over_while_the_node_is_being_left() -> None:
     g = graph("g", node("A", "B", calls("inner")), *sequence("B", "C"))
     run = Driver(g, graph("inner", *sequence("x", "y", "z")))
     run.jump("A/z", now=True)
@@ -520,7 +520,7 @@ def test_draft_N25_a_later_jump_takes_over_while_the_node_is_being_left() -> Non
     assert run.started == ["A/x", "C"]
 
 
-def test_draft_N25_a_reaction_comes_before_the_jump_that_waits() -> None:
+def test_N25_a_reaction_comes_before_the_jump_that_waits() -> None:
     run = reacting(once=True)
     run.jump("A")
     run.fire()
@@ -530,7 +530,7 @@ def test_draft_N25_a_reaction_comes_before_the_jump_that_waits() -> None:
     assert run.started[-1] == "A/c"
 
 
-def test_draft_N26_refused_jumps() -> None:
+def test_N26_refused_jumps() -> None:
     both = branches(Kind.ALL_OF, left=calls("inner"))
     serve = node("serve", (), leaf(drink="$seat.wish"))
     g = graph("g", node("A", "seat"), node("seat", "serve", leaf("wish")), serve, node("p", (), both))
@@ -543,7 +543,7 @@ def test_draft_N26_refused_jumps() -> None:
     assert run.jump("serve") == "", "the present node gives it"
 
 
-def test_draft_N27_cancel_ends_as_cancelled_once_at_rest() -> None:
+def test_N27_cancel_ends_as_cancelled_once_at_rest() -> None:
     g = graph("g", node("A", [Candidate(on=("any",), go="A")], calls("inner")))
     run = Driver(g, graph("inner", *sequence("x", "y")))
     run.give(events.Cancel(source="Ann"))
@@ -554,13 +554,13 @@ def test_draft_N27_cancel_ends_as_cancelled_once_at_rest() -> None:
     assert run.jump("A") == "the run has ended as cancelled"
 
 
-def test_draft_N27_a_standing_run_is_cancelled_at_once() -> None:
+def test_N27_a_standing_run_is_cancelled_at_once() -> None:
     run = Driver(graph("g", *sequence("A", "B")), paused=True)
     run.give(events.Cancel())
     assert run.result == "cancelled"
 
 
-def test_draft_N28_protective_stop() -> None:
+def test_N28_protective_stop() -> None:
     run = Driver(graph("g", *sequence("A", "B")))
     run.give(events.Stopped())
     run.end("A", "failed", "PROTECTIVE_STOP")
@@ -576,7 +576,7 @@ def test_draft_N28_protective_stop() -> None:
 
 
 @pytest.mark.parametrize("first", ["jump", "reaction"])
-def test_draft_N28_a_stop_while_a_node_is_being_left(first: str) -> None:
+def test_N28_a_stop_while_a_node_is_being_left(first: str) -> None:
     reaction = GraphReaction(when="x > 1", go="B", once=True)
     run = Driver(graph("g", *sequence("A", "B"), reactions=(reaction,)))
     run.fire() if first == "reaction" else run.jump("B", now=True)
@@ -588,7 +588,7 @@ def test_draft_N28_a_stop_while_a_node_is_being_left(first: str) -> None:
     assert run.started == ["A", "B"] if first == "jump" else run.started[-1] in ("A", "B")
 
 
-def test_draft_N29_start_at_a_node_with_outputs() -> None:
+def test_N29_start_at_a_node_with_outputs() -> None:
     g = graph("g", *sequence("A"), node("seat", "serve", leaf("wish")), node("serve", (), leaf(drink="$seat.wish")))
     run = Driver(g, at=("serve",), outputs={"seat.wish": "tea"})
     assert run.arguments["serve"] == {"drink": "tea"}
@@ -597,7 +597,7 @@ def test_draft_N29_start_at_a_node_with_outputs() -> None:
     assert not run.started
 
 
-def test_draft_N30_records_are_json_and_come_with_their_orders() -> None:
+def test_N30_records_are_json_and_come_with_their_orders() -> None:
     import json
 
     run = Driver(
@@ -613,7 +613,7 @@ def test_draft_N30_records_are_json_and_come_with_their_orders() -> None:
     ]  # fmt: skip
 
 
-def test_draft_N32_the_same_events_give_the_same_records_and_orders() -> None:
+def test_N32_the_same_events_give_the_same_records_and_orders() -> None:
     def once() -> Any:
         run = reacting(once=True)
         run.jump("A")

@@ -21,12 +21,12 @@ def compare(random: Random, steps: int) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(1, 40))
-def test_draft_N32_engine_and_reference_do_the_same(random: Random, steps: int) -> None:
+def test_N32_engine_and_reference_do_the_same(random: Random, steps: int) -> None:
     compare(random, steps)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("block", range(10))
-def test_draft_N32_engine_and_reference_on_ten_thousand_plans(block: int) -> None:
+def test_N32_engine_and_reference_on_ten_thousand_plans(block: int) -> None:
     for seed in range(1000 * block, 1000 * block + 1000):
         compare(Random(seed), 60)

@@ -54,14 +54,14 @@ class Rehearsed:
         return [(record["path"], record["result"]) for record in self.records if record["what"] == "ended"]
 
 
-def test_draft_N50_first_declared_success(bench: SkillCatalogue) -> None:
+def test_N45_first_declared_success(bench: SkillCatalogue) -> None:
     run = Rehearsed(bench)
     assert run.run() == "done"
     assert run.ends == [("touch", "contact"), ("show", "done"), ("rest", "done")]
     assert [record["text"] for record in run.records if record["what"] == "log"] == [1.5], "a sample"
 
 
-def test_draft_N50_a_person_chooses(bench: SkillCatalogue) -> None:
+def test_N45_a_person_chooses(bench: SkillCatalogue) -> None:
     chosen: list[Ending | None] = [None, Ending(result="not_found")]
 
     def choose(order: orders.StartSkill, results: Results) -> Ending | None:

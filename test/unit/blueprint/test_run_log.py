@@ -15,7 +15,7 @@ from robot_rt_control.blueprint.run_log import KEPT, RunLog, outputs_of, present
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 
-def test_draft_N30_what_is_written_is_read_also_of_a_process_that_died(tmp_path: Path) -> None:
+def test_N30_what_is_written_is_read_also_of_a_process_that_died(tmp_path: Path) -> None:
     outer = graph("g", node("seat", "drinks", leaf("wish")), node("drinks", (), calls("inner")))
     run = Driver(outer, graph("inner", *sequence("open", "pour")))
     run.end("seat", wish="tea")
@@ -59,7 +59,7 @@ def test_a_file_that_is_no_log(tmp_path: Path) -> None:
         read_log(tmp_path / "missing")
 
 
-def test_draft_N40_killed_in_the_middle_of_a_line(tmp_path: Path) -> None:
+def test_N40_killed_in_the_middle_of_a_line(tmp_path: Path) -> None:
     """Wherever a log is cut: it is listed as interrupted with its node, or if nothing of it was written, not at all."""
     first = {"what": "run", "tick": 0, "time": 0.0, "run": "r", "skill": "tour", "began": "now", "source": "é",
              "rehearsed": False}  # fmt: skip

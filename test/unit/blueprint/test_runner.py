@@ -55,7 +55,7 @@ class Hand:
         self.events.append(events.Ended(activity=activity, result="done"))
 
 
-def test_draft_N30_each_record_is_written_before_the_thing_is_done() -> None:
+def test_N30_each_record_is_written_before_the_thing_is_done() -> None:
     hand = Hand()
     run = Runner(plan(graph("g", *sequence("a", "b"))), hand, hand)
     run.give(events.Begin())

@@ -60,7 +60,7 @@ def _items(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(_items(SKILL)), st.sampled_from([None, 1, -1.5, True, "x y", [], {}, [1], {"x": 1}, "done"]))
-def test_draft_N6_what_the_schema_refuses_is_a_mistake_with_its_line(path: tuple[Any, ...], value: Any) -> None:
+def test_N6_what_the_schema_refuses_is_a_mistake_with_its_line(path: tuple[Any, ...], value: Any) -> None:
     data = json.loads(json.dumps(SKILL))
     item = data
     for step in path[:-1]:
@@ -91,7 +91,7 @@ def test_draft_N6_what_the_schema_refuses_is_a_mistake_with_its_line(path: tuple
         ("category: sensing\nnodes: {a: {wait: 1}}", "skill:1: category; expected none, except of a capability"),
     ],
 )
-def test_draft_N6_unreadable(text: str, message: str) -> None:
+def test_N6_unreadable(text: str, message: str) -> None:
     try:
         (found, *_) = map(str, SkillTemplate(text).mistakes)
     except DefinitionError as error:

@@ -29,13 +29,13 @@ actions:
 
 
 @pytest.mark.parametrize("name", library_programs())
-def test_draft_N4_the_library_declares_its_exits(name: str) -> None:
+def test_N4_the_library_declares_its_exits(name: str) -> None:
     template = library_template(name)
     assert check_program(template.sample(), None) is not None  # warnings
     assert set(template.exits) == set(exits_of(template.sample().draft)) and template.exits["failed"]
 
 
-def test_draft_N4_exits_that_do_not_agree_with_the_events() -> None:
+def test_N4_exits_that_do_not_agree_with_the_events() -> None:
     with pytest.raises(ProgramError) as error:
         check_program(ProgramTemplate(TEXT).sample(), None)
     assert str(error.value) == (
@@ -44,6 +44,6 @@ def test_draft_N4_exits_that_do_not_agree_with_the_events() -> None:
     )
 
 
-def test_draft_N4_without_final_states_every_event_is_an_exit() -> None:
+def test_N4_without_final_states_every_event_is_an_exit() -> None:
     found = exits_of(ProgramTemplate(TEXT.replace("final: true", "manual: true")).sample().draft)
     assert found == {"on_the_way": (), "contact": ("arm.tool.x",), "not_found": ()}

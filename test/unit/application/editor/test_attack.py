@@ -95,20 +95,20 @@ def attack(
     assert state["blueprints"] is True
 
 
-def test_draft_E4_a_few_hundred_attacks(
+def test_E4_a_few_hundred_attacks(
     attacked: tuple[Served, EditorAttack], robot: StrictRobot, caplog: pytest.LogCaptureFixture
 ) -> None:
     attack(attacked, robot, caplog, 300)
 
 
 @pytest.mark.long
-def test_draft_E4_ten_thousand_attacks(
+def test_E4_ten_thousand_attacks(
     attacked: tuple[Served, EditorAttack], robot: StrictRobot, caplog: pytest.LogCaptureFixture
 ) -> None:
     attack(attacked, robot, caplog, 10_000)
 
 
-def test_draft_E6_stopping_waits_for_nobody(attacked: tuple[Served, EditorAttack], robot: StrictRobot) -> None:
+def test_E6_stopping_waits_for_nobody(attacked: tuple[Served, EditorAttack], robot: StrictRobot) -> None:
     """A watcher keeps all others busy with requests that are not answered: the protective stop is taken at once."""
     editor, attacking = attacked
     robot.answers.clear()
@@ -132,14 +132,14 @@ def test_draft_E6_stopping_waits_for_nobody(attacked: tuple[Served, EditorAttack
     assert robot.calls_made <= 10
 
 
-def test_draft_E6_who_floods_may_still_stop(attacked: tuple[Served, EditorAttack], robot: StrictRobot) -> None:
+def test_E6_who_floods_may_still_stop(attacked: tuple[Served, EditorAttack], robot: StrictRobot) -> None:
     editor, attacking = attacked
     while editor.post("me", cookie=attacking.watch)[0] != 429:
         pass
     assert editor.post("protective_stop", {"stop": True}, cookie=attacking.watch)[0] == 200 and robot.stopped
 
 
-def test_draft_E4_a_watcher_cannot_come_in_without_end(attacked: tuple[Served, EditorAttack]) -> None:
+def test_E4_a_watcher_cannot_come_in_without_end(attacked: tuple[Served, EditorAttack]) -> None:
     """Else each cookie would have requests of its own, and those of others would be forgotten."""
     editor, attacking = attacked
     body = json.dumps({"token": editor.server.keys.watch})
@@ -158,7 +158,7 @@ def test_draft_E4_a_watcher_cannot_come_in_without_end(attacked: tuple[Served, E
     assert keys.person(attacking.operate) is person, "who is here is not forgotten"
 
 
-def test_draft_E8_a_robot_that_fails_is_asked_again(
+def test_E8_a_robot_that_fails_is_asked_again(
     attacked: tuple[Served, EditorAttack], robot: StrictRobot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     editor, _ = attacked

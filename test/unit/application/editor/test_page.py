@@ -12,7 +12,7 @@ from robot_rt_control.application.editor.server import PAGE
 WEB = Path(__file__).parents[4] / "web"
 
 
-def test_draft_E11_bundle_and_sources_belong_together() -> None:
+def test_E11_bundle_and_sources_belong_together() -> None:
     files = [path for path in (WEB / "src").rglob("*") if path.is_file()]
     files += [WEB / name for name in ("package.json", "package-lock.json", "build.mjs", "tsconfig.json")]
     digest = hashlib.sha256()
@@ -22,7 +22,7 @@ def test_draft_E11_bundle_and_sources_belong_together() -> None:
     assert kept == digest.hexdigest(), "web/ has changed: build the page by ./run web"
 
 
-def test_draft_E11_the_bundle_is_small_and_loads_nothing_from_elsewhere() -> None:
+def test_E11_the_bundle_is_small_and_loads_nothing_from_elsewhere() -> None:
     script, styles = (PAGE / "editor.js").read_text(), (PAGE / "editor.css").read_text()
     assert len(script.encode()) + len(styles.encode()) <= 1_300_000
     assert "sourceMappingURL" not in script + styles and not list(PAGE.glob("*.map"))
@@ -30,7 +30,7 @@ def test_draft_E11_the_bundle_is_small_and_loads_nothing_from_elsewhere() -> Non
     assert "eval(" not in script and "new Function" not in script
 
 
-def test_draft_E11_all_licences_are_listed_and_the_lock_file_names_no_server() -> None:
+def test_E11_all_licences_are_listed_and_the_lock_file_names_no_server() -> None:
     text = (PAGE / "licences.txt").read_text()
     found = re.findall(r"^(@?[\w./-]+) [\d.]+: (\S+)$", text, re.MULTILINE)
     assert {"react", "react-dom", "@xyflow/react", "yaml", "@codemirror/view"} <= {name for name, _ in found}

@@ -29,7 +29,7 @@ def stopped(robot: MemoryRobot) -> bool:
     return robot.stopped
 
 
-def test_draft_E2_a_token_is_needed(editor: Served, robot: MemoryRobot) -> None:
+def test_E2_a_token_is_needed(editor: Served, robot: MemoryRobot) -> None:
     keys = editor.server.keys
     assert len(keys.operate) == 43 and keys.operate != keys.watch != Keys().watch  # 256 bits, new at each start
     for cookie in ("", "old", "x" * 5000):
@@ -42,7 +42,7 @@ def test_draft_E2_a_token_is_needed(editor: Served, robot: MemoryRobot) -> None:
     assert not editor.server.people.here and not motions(robot)
 
 
-def test_draft_E2_the_cookie_is_strict_and_not_for_scripts(editor: Served) -> None:
+def test_E2_the_cookie_is_strict_and_not_for_scripts(editor: Served) -> None:
     body = json.dumps({"token": editor.server.keys.operate, "name": "Ann"})
     _, headers, answer = editor.request("POST", "/api/enter", body)
     cookie = headers["set-cookie"]
@@ -50,7 +50,7 @@ def test_draft_E2_the_cookie_is_strict_and_not_for_scripts(editor: Served) -> No
     assert json.loads(answer)["name"] == "Ann" and editor.server.keys.operate not in cookie
 
 
-def test_draft_E2_the_second_token_may_only_watch_and_stop(editor: Served, robot: MemoryRobot) -> None:
+def test_E2_the_second_token_may_only_watch_and_stop(editor: Served, robot: MemoryRobot) -> None:
     ann, ben = editor.enter(editor.server.keys.operate, "Ann"), editor.enter(editor.server.keys.watch, "Ben")
     assert editor.post("list_skills", cookie=ben)[1]["success"]
     for name, fields in (
@@ -71,7 +71,7 @@ def test_draft_E2_the_second_token_may_only_watch_and_stop(editor: Served, robot
     assert editor.post("protective_stop", {"stop": True}, cookie=ben)[1]["success"] and robot.stopped
 
 
-def test_draft_E3_other_hosts_and_origins_are_refused(editor: Served, robot: MemoryRobot) -> None:
+def test_E3_other_hosts_and_origins_are_refused(editor: Served, robot: MemoryRobot) -> None:
     cookie = editor.enter(editor.server.keys.operate)
     for headers in (
         {"Host": "evil.example"},
@@ -99,7 +99,7 @@ def test_draft_E3_other_hosts_and_origins_are_refused(editor: Served, robot: Mem
     asyncio.run(sockets())
 
 
-def test_draft_E4_too_large_too_many_malformed(editor: Served, robot: MemoryRobot) -> None:
+def test_E4_too_large_too_many_malformed(editor: Served, robot: MemoryRobot) -> None:
     cookie = editor.enter(editor.server.keys.operate)
     assert editor.post("save_skill", {"text": "x" * 1_100_000}, cookie=cookie)[0] == 413
     for body in (b"", b"[]", b"{", b"\xff", b"[" * 100_000, b'"x"', b"null"):
@@ -113,7 +113,7 @@ def test_draft_E4_too_large_too_many_malformed(editor: Served, robot: MemoryRobo
     assert editor.post("me", cookie=other)[0] == 200 and not motions(robot)
 
 
-def test_draft_E4_sockets_that_misbehave_are_closed(editor: Served) -> None:
+def test_E4_sockets_that_misbehave_are_closed(editor: Served) -> None:
     async def closed_by(*messages: Any) -> bool:
         cookie = editor.enter(editor.server.keys.operate)
         async with (
@@ -145,7 +145,7 @@ def test_draft_E4_sockets_that_misbehave_are_closed(editor: Served) -> None:
     assert closes(*[good] * 120)
 
 
-def test_draft_E5_only_the_page_is_served_under_a_strict_policy(editor: Served) -> None:
+def test_E5_only_the_page_is_served_under_a_strict_policy(editor: Served) -> None:
     _, headers, body = editor.request("GET", "/")
     policy = headers["content-security-policy"]
     assert "default-src 'none'" in policy and "script-src 'self'" in policy and "frame-ancestors 'none'" in policy
@@ -167,7 +167,7 @@ def test_draft_E5_only_the_page_is_served_under_a_strict_policy(editor: Served) 
         assert status == 200 and headers["x-content-type-options"] == "nosniff" and len(body) > 1000
 
 
-def test_draft_E6_one_operates_and_stopping_is_open_to_all(editor: Served, robot: MemoryRobot) -> None:
+def test_E6_one_operates_and_stopping_is_open_to_all(editor: Served, robot: MemoryRobot) -> None:
     ann, ben = (editor.enter(editor.server.keys.operate, name) for name in ("Ann", "Ben"))
     assert editor.post("run", {"skill": LONG}, cookie=ann)[1]["success"]  # nobody operated: now Ann does
     people = editor.server.people
@@ -187,7 +187,7 @@ def test_draft_E6_one_operates_and_stopping_is_open_to_all(editor: Served, robot
     assert editor.post("save_skill", {"text": NAP}, cookie=ann)[1]["version"] == 1  # editing is not operating
 
 
-def test_draft_E6_a_stop_waits_behind_nothing(
+def test_E6_a_stop_waits_behind_nothing(
     editor: Served, robot: MemoryRobot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cookie, answers = editor.enter(editor.server.keys.operate), threading.Event()
@@ -212,7 +212,7 @@ def test_draft_E6_a_stop_waits_behind_nothing(
             thread.join(30)
 
 
-def test_draft_E7_a_browser_that_reads_nothing_delays_nobody(editor: Served, robot: MemoryRobot) -> None:
+def test_E7_a_browser_that_reads_nothing_delays_nobody(editor: Served, robot: MemoryRobot) -> None:
     cookie = editor.enter(editor.server.keys.operate)
     # A handshake by hand: its socket has a small buffer, and nobody reads from it.
     deaf = socket.socket()
@@ -262,7 +262,7 @@ def test_draft_E7_a_browser_that_reads_nothing_delays_nobody(editor: Served, rob
     assert 10 <= len(found) <= 2.0 * 20 + 3  # whole states, at most 20 a second
 
 
-def test_draft_E8_who_comes_sees_what_is_true_now(editor: Served, robot: MemoryRobot) -> None:
+def test_E8_who_comes_sees_what_is_true_now(editor: Served, robot: MemoryRobot) -> None:
     cookie = editor.enter(editor.server.keys.operate)
     assert editor.post("run", {"skill": LONG}, cookie=cookie)[1]["run"] == "run-1"
 
@@ -289,7 +289,7 @@ def test_draft_E8_who_comes_sees_what_is_true_now(editor: Served, robot: MemoryR
     assert "no answer" in editor.post("list_skills", cookie=cookie)[1]["message"]
 
 
-def test_draft_E9_a_run_ends_unwatched_only_if_it_was_started_so(
+def test_E9_a_run_ends_unwatched_only_if_it_was_started_so(
     editor: Served, robot: MemoryRobot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("robot_rt_control.application.editor.server._UNWATCHED_S", 0.3)
@@ -307,7 +307,7 @@ def test_draft_E9_a_run_ends_unwatched_only_if_it_was_started_so(
     assert outcome is not None and outcome.result == "cancelled"
 
 
-def test_draft_E10_a_server_that_restarts_disturbs_no_run_and_takes_no_old_cookie(robot: MemoryRobot) -> None:
+def test_E10_a_server_that_restarts_disturbs_no_run_and_takes_no_old_cookie(robot: MemoryRobot) -> None:
     with served(robot) as editor:
         old = editor.enter(editor.server.keys.operate)
         assert editor.post("run", {"skill": LONG}, cookie=old)[1]["success"]
@@ -319,7 +319,7 @@ def test_draft_E10_a_server_that_restarts_disturbs_no_run_and_takes_no_old_cooki
     assert robot.runs[0].outcome is None
 
 
-def test_draft_E12_a_save_that_was_overtaken_brings_both_texts(editor: Served) -> None:
+def test_E12_a_save_that_was_overtaken_brings_both_texts(editor: Served) -> None:
     cookie = editor.enter(editor.server.keys.operate)
     assert editor.post("save_skill", {"text": NAP, "based_on": 0}, cookie=cookie)[1]["version"] == 1
     theirs = NAP.replace("hello", "theirs")
@@ -353,7 +353,7 @@ def test_malformed_requests_and_messages_start_nothing(editor: Served, robot: Me
     assert editor.post("me", cookie=cookie)[0] == 200 and not motions(robot)
 
 
-def test_draft_E4_so_many_sockets_and_no_more(editor: Served) -> None:
+def test_E4_so_many_sockets_and_no_more(editor: Served) -> None:
     people = [{"Cookie": f"{COOKIE}={editor.enter(editor.server.keys.operate)}"} for _ in range(6)]  # 20 each
 
     async def opened() -> tuple[int, int]:

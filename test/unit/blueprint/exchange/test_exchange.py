@@ -153,7 +153,7 @@ def compare(leaves: SkillCatalogue, text: str, script: Script, *, parallel: bool
 
 @quickly
 @given(files(parallel=False), scripts)
-def test_draft_N51_an_imported_tree_does_what_the_tree_does(leaves: SkillCatalogue, text: str, answers: dict[str, list[bool]]) -> None:  # noqa: E501
+def test_N46_an_imported_tree_does_what_the_tree_does(leaves: SkillCatalogue, text: str, answers: dict[str, list[bool]]) -> None:  # noqa: E501
     compare(leaves, text, script_of(answers), parallel=False)
 
 
@@ -185,7 +185,7 @@ def graphs(draw: st.DrawFn) -> str:
 
 @quickly
 @given(graphs(), scripts)
-def test_draft_N52_an_exported_graph_does_what_the_graph_does(leaves: SkillCatalogue, text: str, answers: dict[str, list[bool]]) -> None:  # noqa: E501
+def test_N47_an_exported_graph_does_what_the_graph_does(leaves: SkillCatalogue, text: str, answers: dict[str, list[bool]]) -> None:  # noqa: E501
     template, script = SkillTemplate(text), script_of(answers)
     check_skill(template, leaves)
     catalogue = leaves.with_skill(template)
@@ -260,7 +260,7 @@ def test_ports_units_and_entries_of_the_blackboard(leaves: SkillCatalogue) -> No
         ('<Sequence speed="1"><a/></Sequence>', "<Sequence> has no port 'speed'; expected no ports"),
     ],
 )
-def test_draft_N51_what_is_refused_and_where(leaves: SkillCatalogue, inside: str, expected: str) -> None:
+def test_N46_what_is_refused_and_where(leaves: SkillCatalogue, inside: str, expected: str) -> None:
     with pytest.raises(DefinitionError) as refused:
         import_trees(tree(inside), leaves)
     assert expected in str(refused.value) and "trees:" in str(refused.value) and refused.value.line >= 2
@@ -311,7 +311,7 @@ def test_all_mistakes_of_all_trees_at_once(leaves: SkillCatalogue) -> None:
         ("nodes: {x: {skill: a, timeout: 0.0005}}", "whole milliseconds"),
     ],
 )
-def test_draft_N52_what_has_not_the_shape_of_a_tree(leaves: SkillCatalogue, text: str, expected: str) -> None:
+def test_N47_what_has_not_the_shape_of_a_tree(leaves: SkillCatalogue, text: str, expected: str) -> None:
     template = SkillTemplate(f"name: graph\n{text}", source="graph")
     with pytest.raises(DefinitionError) as refused:
         export_trees("graph", leaves.with_skill(template))

@@ -69,7 +69,7 @@ def check(text: str) -> list[str]:
     return check_skill(SkillTemplate(text), catalogue)
 
 
-def test_draft_N44_a_skill_of_ros_is_checked_against_the_installed_types() -> None:
+def test_N44_a_skill_of_ros_is_checked_against_the_installed_types() -> None:
     assert check(DOCK) == []
 
 
