@@ -95,6 +95,7 @@ export class Store {
     private checkTimer: ReturnType<typeof setTimeout> | undefined;
     private skillsSeen = -1;
     private programsSeen = -1;
+    private readonly later = new Map<string, number>();
     private logBusy = false;
     private shownNodes: { of: Live | null; run: string | undefined; nodes: LiveNode[] } = { of: null, run: undefined, nodes: [] };
 
@@ -152,12 +153,19 @@ export class Store {
         }
     }
 
+    /** Ask again in a second for what was not answered: the robot may still be coming up. */
+    private retry(what: string, load: () => Promise<void>): void {
+        window.clearTimeout(this.later.get(what));
+        this.later.set(what, window.setTimeout(() => void load(), 1000));
+    }
+
     private async loadWorkcell(): Promise<void> {
         const [parts, variables, types] = await Promise.all([
             ask<Answer & { parts?: Store['parts'] }>('parts'),
             ask<Answer & { variables?: Store['variables'] }>('variables'),
             ask<Answer & { action_types?: ActionType[] }>('action_types'),
         ]);
+        if (!parts.success || !variables.success || !types.success) this.retry('workcell', () => this.loadWorkcell());
         this.parts = parts.parts ?? [];
         this.variables = variables.variables ?? [];
         this.types = new Map((types.action_types ?? []).map((type) => [type.name, type]));
@@ -187,12 +195,13 @@ export class Store {
             this.skills = answer.skills ?? [];
             this.changed();
             this.check();
-        }
+        } else this.retry('skills', () => this.loadSkills());
     }
 
     async loadPrograms(): Promise<void> {
         const answer = await ask<Answer & { programs?: ProgramInfo[] }>('list_programs', { with_text: true });
         if (answer.success) this.programs = answer.programs ?? [];
+        else this.retry('programs', () => this.loadPrograms());
         this.changed();
     }
 
