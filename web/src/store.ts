@@ -165,7 +165,7 @@ export class Store {
             ask<Answer & { variables?: Store['variables'] }>('variables'),
             ask<Answer & { action_types?: ActionType[] }>('action_types'),
         ]);
-        if (!parts.success || !variables.success || !types.success) this.retry('workcell', () => this.loadWorkcell());
+        if (!parts.parts || !variables.variables || !types.action_types) this.retry('workcell', () => this.loadWorkcell());
         this.parts = parts.parts ?? [];
         this.variables = variables.variables ?? [];
         this.types = new Map((types.action_types ?? []).map((type) => [type.name, type]));
