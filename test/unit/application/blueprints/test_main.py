@@ -36,6 +36,13 @@ nodes:
 PROBE = "name: probe\nlevel: motion_skill\nis: {skill: move_until_contact}\n"
 
 
+@pytest.fixture(autouse=True)
+def simulator() -> None:
+    """Of the bench: where it is missing, the command line says so on the screen that these tests read."""
+    importlib.import_module("pybullet")
+
+
+
 @pytest.fixture(scope="module", autouse=True)
 def read_once() -> Iterator[None]:
     """What the package has is the same for all tests."""
