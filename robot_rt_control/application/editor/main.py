@@ -8,6 +8,7 @@ import contextlib
 import errno
 import ipaddress
 import logging
+import signal
 import socket
 import ssl
 import sys
@@ -50,6 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (RobotControlError, OSError) as error:
         print(f"robot-rt-control-blueprint-editor: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:  # before it served
+        return 0
 
 
 def serve(options: argparse.Namespace) -> int:
@@ -80,6 +83,8 @@ def serve(options: argparse.Namespace) -> int:
                 shutdown_timeout=2.0,
             )  # fmt: skip
         finally:
+            for number in (signal.SIGINT, signal.SIGTERM):  # a second one must not interrupt the end
+                signal.signal(number, signal.SIG_IGN)
             robot.close()
     return 0
 
