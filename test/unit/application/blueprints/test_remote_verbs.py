@@ -13,6 +13,7 @@ import pytest
 
 from robot_rt_control.application.blueprints import remote_blueprints
 from robot_rt_control.application.blueprints.main import main
+from robot_rt_control.application.blueprints.records import shown_record
 from robot_rt_control.application.blueprints.tree import line_of_tree, shown_tree
 from robot_rt_control.application.command_line.exit_codes import ExitCode
 from robot_rt_control.vocabulary.errors import CommandRefused, DefinitionError, Overtaken
@@ -218,6 +219,17 @@ def test_logs(node: StandIn, capsys: Captured) -> None:
     assert "interrupted at look" in out and "and 1 more" in out
     assert main(["log", "r1", "--json"]) == ExitCode.DONE
     assert len(json.loads(capsys.readouterr().out)["records"]) == 4, "in several answers"
+
+
+def test_how_a_run_began_is_read_by_people() -> None:
+    at = {"tick": 7, "time": 0.5}
+    run = {**at, "what": "run", "run": "r1", "skill": "tour", "parts": ["arm"], "parameters": {"rounds": [3.0]}}
+    assert shown_record({**run, "versions": {"tour": 4}})[22:] == "run r1 of tour@4, rounds=3, parts arm"
+    later = {**run, "parts": [], "parameters": {"way": [0.0, 0.25]}, "outputs_of": "r0", "rehearsed": True}
+    assert shown_record(later)[22:] == "run r1 of tour, way=[0, 0.25], outputs of r0, rehearsed"
+    given = [{"name": "rounds", "value": [3.0], "unit": ""}, {"name": "speed", "value": [0.1], "unit": "m/s"}]
+    begin = {**at, "what": "command", "command": "Begin", "number": 1, "source": "Ann", "arguments": given}
+    assert shown_record(begin)[22:] == "begin by Ann arguments=[rounds=3, speed=0.1 m/s]"
 
 
 def test_a_run_as_a_tree() -> None:
