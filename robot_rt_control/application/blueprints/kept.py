@@ -163,20 +163,20 @@ class Save:
     @staticmethod
     def run(arguments: argparse.Namespace) -> int:
         from robot_rt_control.application.blueprints.remote_blueprints import connected
-        from robot_rt_control.application.blueprints.saving import Saving, save_order
+        from robot_rt_control.application.blueprints.saving import save_files
         from robot_rt_control.application.output import Output
         from robot_rt_control.vocabulary.errors import DefinitionError
 
         if arguments.based_on and len(arguments.files) > 1:
             raise DefinitionError("--based-on", expected="one file", got=str(len(arguments.files)))
         output = Output(as_json=arguments.json)
-        files = save_order(arguments.files)
         with connected(arguments) as blueprints:
-            alone = len(files) == 1
-            saving = Saving(blueprints, output, based_on=arguments.based_on, draft=arguments.draft, alone=alone)
-            for file in files:
-                saving.save(file)
-        return saving.end()
+            told = save_files(
+                blueprints, arguments.files, output, based_on=arguments.based_on, draft=arguments.draft
+            )
+        if output.as_json:
+            output.result(told[0] if len(told) == 1 else {"skills": told})
+        return ExitCode.DONE if all(one["version"] for one in told) else ExitCode.FAILED
 
 
 class Delete:

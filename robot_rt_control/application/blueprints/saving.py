@@ -1,4 +1,4 @@
-"""Saves skills that call each other: in which order, and what became of each."""
+"""Saves skills that may call each other: in which order, and what became of each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from robot_rt_control.application.blueprints import remote_blueprints
-from robot_rt_control.application.command_line.exit_codes import ExitCode
 from robot_rt_control.application.output import Output, error_data, mistakes_of
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.blueprint.skill_library import called_by
@@ -18,7 +17,7 @@ from robot_rt_control.vocabulary.capacities import MAX_PROGRAM_BYTES
 from robot_rt_control.vocabulary.errors import DefinitionError, NoAnswer, Overtaken, RobotControlError
 
 if TYPE_CHECKING:
-    from robot_rt_control.blueprint.remote import Blueprints
+    from robot_rt_control.blueprint.remote import Blueprints, SaveAnswer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,78 +68,64 @@ def save_order(files: Iterable[Path]) -> list[SkillText]:
     return ordered
 
 
-class Saving:
-    """Saves one file after the other, and says what became of each.
+def save_files(
+    blueprints: Blueprints, files: Iterable[Path], output: Output, *, based_on: int = 0, draft: bool = False
+) -> list[dict[str, Any]]:
+    """Have the robot keep skills, the called ones first; each is kept or refused by itself.
 
-    Args:
-        alone: there is one file only: it needs no naming.
+    Returns:
+        What became of each, for JSON; a person is told of each at once. The version of one that was refused is 0.
+
+    Raises:
+        DefinitionError: as `save_order`; nothing is kept.
+        NoAnswer: the robot does not answer (any more).
     """
-
-    def __init__(
-        self, blueprints: Blueprints, output: Output, *, based_on: int = 0, draft: bool = False, alone: bool
-    ) -> None:
-        self._blueprints, self._output = blueprints, output
-        self._based_on, self._draft, self._alone = based_on, draft, alone
-        self._refused: set[str] = set()
-        self._told: list[dict[str, Any]] = []
-
-    def save(self, skill: SkillText) -> None:
-        """Save one, unless it calls one that was refused."""
-        told: dict[str, Any] = {"file": str(skill.file), "name": skill.name, "version": 0, "warnings": [], "errors": []}
-        self._told.append(told)
+    skills = save_order(files)
+    alone = len(skills) == 1
+    told: list[dict[str, Any]] = []
+    refused: set[str] = set()
+    for skill in skills:
+        one: dict[str, Any] = {"file": str(skill.file), "name": skill.name, "version": 0, "warnings": [], "errors": []}
+        told.append(one)
+        missing = [name for name in skill.calls if name in refused and not draft]
         try:
-            self._check_calls(skill)
-            saved = self._blueprints.save_skill(
-                skill.text,
-                based_on=self._based_on,
-                draft=self._draft,
-                source=remote_blueprints.source(),
-                file=skill.file.name,
+            if missing:  # else it would be kept with another version of what it calls than that of the file
+                names = ", ".join(map(repr, missing))
+                raise DefinitionError(f"skill {skill.name!r} is not tried: it calls {names}, which was not saved")
+            saved = blueprints.save_skill(
+                skill.text, based_on=based_on, draft=draft, source=remote_blueprints.source(), file=skill.file.name
             )
         except NoAnswer:  # so will all others
             raise
         except RobotControlError as error:
-            self._refused.add(skill.name)
-            told["errors"] = [error_data(mistake) for mistake in mistakes_of(error)]
-            self._show_refused(skill, error)
-            if isinstance(error, Overtaken):
-                told["overtaken"] = error.text
-                self._note(f"the version that has come between:\n{error.text}")
-            return
-        told |= {"name": saved.name, "version": saved.version, "warnings": saved.warnings}
-        if self._output.as_json:
-            return
-        for warning in saved.warnings:
-            self._output.warning(warning)
-        for mistake, node in saved.mistakes:
-            self._output.warning(f"{mistake}" + (f" (node {node!r})" if node else ""))
-        shown = f"saved as {saved.name}, version {saved.version}" + (", a draft" if saved.mistakes else "")
-        self._output.result(None, shown if self._alone else f"{skill.file}: {shown}")
+            refused.add(skill.name)
+            one["errors"] = [error_data(mistake) for mistake in mistakes_of(error)]
+            one |= {"overtaken": error.text} if isinstance(error, Overtaken) else {}
+            if not output.as_json:
+                _show_refused(output, "" if alone else f"{skill.file}: not saved", error)
+            continue
+        one |= {"name": saved.name, "version": saved.version, "warnings": saved.warnings}
+        if not output.as_json:
+            _show_saved(output, "" if alone else f"{skill.file}: ", saved)
+    if not alone and not output.as_json:
+        left = ", ".join(one["file"] for one in told if not one["version"])
+        kept = sum(one["version"] > 0 for one in told)
+        output.note(f"{kept} of {len(told)} saved" + (f"; not saved: {left}" if left else ""))
+    return told
 
-    def end(self) -> ExitCode:
-        """Say what became of all. Returns the exit code."""
-        kept = sum(told["version"] > 0 for told in self._told)
-        if self._output.as_json:
-            self._output.result(self._told[0] if self._alone else {"skills": self._told})
-        elif not self._alone:
-            left = ", ".join(told["file"] for told in self._told if not told["version"])
-            self._note(f"{kept} of {len(self._told)} saved" + (f"; not saved: {left}" if left else ""))
-        return ExitCode.DONE if kept == len(self._told) else ExitCode.FAILED
 
-    def _check_calls(self, skill: SkillText) -> None:
-        """Raises DefinitionError: it would be kept with another version of what it calls than the one beside it."""
-        refused = [name for name in skill.calls if name in self._refused]
-        if refused and not self._draft:
-            names = ", ".join(map(repr, refused))
-            raise DefinitionError(f"skill {skill.name!r} is not tried: it calls {names}, which was not saved")
+def _show_saved(output: Output, prefix: str, saved: SaveAnswer) -> None:
+    for warning in saved.warnings:
+        output.warning(warning)
+    for mistake, node in saved.mistakes:
+        output.warning(f"{mistake}" + (f" (node {node!r})" if node else ""))
+    draft = ", a draft" if saved.mistakes else ""
+    output.result(None, f"{prefix}saved as {saved.name}, version {saved.version}{draft}")
 
-    def _show_refused(self, skill: SkillText, error: RobotControlError) -> None:
-        if self._output.as_json:
-            return
-        if not self._alone:
-            self._note(f"{skill.file}: not saved")
-        self._output.error(error)
 
-    def _note(self, text: str) -> None:
-        if not self._output.as_json:
-            self._output.note(text)
+def _show_refused(output: Output, heading: str, error: RobotControlError) -> None:
+    if heading:
+        output.note(heading)
+    output.error(error)
+    if isinstance(error, Overtaken):
+        output.note(f"the version that has come between:\n{error.text}")

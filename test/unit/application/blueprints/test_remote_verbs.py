@@ -167,6 +167,15 @@ def test_each_file_is_saved_or_refused_by_itself(node: StandIn, tmp_path: Path, 
     ]  # fmt: skip
 
 
+def test_trees_are_saved_as_files_are(node: StandIn, tmp_path: Path, capsys: Captured) -> None:
+    tree = '<root BTCPP_format="4"><BehaviorTree ID="Nap"><Sleep msec="{}"/></BehaviorTree></root>'
+    (tmp_path / "nap.xml").write_text(tree.format(500))
+    assert main(["import", str(tmp_path / "nap.xml"), "--save", "--json"]) == ExitCode.DONE
+    data = json.loads(capsys.readouterr().out)
+    assert [(one["file"], one["name"], one["version"]) for one in data["saved"]] == [(*data["files"], "Nap", 3)]
+    assert [(name, fields["file"]) for name, fields in node.asked] == [("save_skill", "Nap.yaml")]
+
+
 def test_what_cannot_be_told_apart_is_not_saved(node: StandIn, tmp_path: Path, capsys: Captured) -> None:
     files = write(tmp_path, tour="", second="")
     (tmp_path / "copy.yaml").write_text((tmp_path / "tour.yaml").read_text())
