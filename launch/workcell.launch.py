@@ -25,6 +25,8 @@ from robot_rt_control.application.bringup import (
     CLOCKS,
     CONTROLLERS,
     CONTROLLERS_HELP,
+    EDITOR_HELP,
+    EDITOR_PORT_HELP,
     FACTOR_HELP,
     FRAMES_HELP,
     OWN_TOPICS_HELP,
@@ -98,6 +100,8 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "blueprints", default_value=NO, choices=[YES, NO], description=f"Whether to {BLUEPRINTS_HELP}."
     ),
+    DeclareLaunchArgument("editor", default_value=NO, choices=[YES, NO], description=f"Whether to {EDITOR_HELP}."),
+    DeclareLaunchArgument("editor_port", default_value="8420", description=f"{EDITOR_PORT_HELP}."),
     DeclareLaunchArgument(
         "realtime_cpu", default_value="-1", description="Processor of the real-time thread; -1: any."
     ),

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from robot_rt_control.application.editor.installed import PORT, require_editor
 from robot_rt_control.hardware.clocks import AUTO as AUTO
 from robot_rt_control.hardware.clocks import CLOCK_HELP as CLOCK_HELP
 from robot_rt_control.hardware.clocks import CLOCKS as CLOCKS
@@ -34,6 +35,10 @@ PLANNER_HELP = (
     "run the planner, which plans through contact as the action plan_contact; it needs the packages mujoco and piqp"
 )
 BLUEPRINTS_HELP = "run the node blueprints, which executes blueprints, and what draws and watches them talks to"
+EDITOR_HELP = (
+    "serve the blueprint editor to browsers on this machine, and print the links to open; it needs the package aiohttp"
+)
+EDITOR_PORT_HELP = "TCP port of the blueprint editor; 0: any free one"
 _CONTROLLER_MESSAGES = ("control_msgs", "controller_manager_msgs")
 
 SHARED_TOPICS = ("/clock", "/diagnostics", "/tf", "/tf_static")
@@ -98,6 +103,10 @@ class BringupOptions:
     """See PLANNER_HELP."""
     blueprints: bool = False
     """See BLUEPRINTS_HELP."""
+    editor: bool = False
+    """See EDITOR_HELP."""
+    editor_port: int = PORT
+    """See EDITOR_PORT_HELP."""
     realtime_cpu: int = -1
     """Processor of the real-time thread; -1: any."""
     realtime_priority: int = 80
@@ -186,6 +195,8 @@ def publishes_frames(described: Iterable[ProcessDescription]) -> bool:
 def remarks(options: BringupOptions, described: Iterable[ProcessDescription]) -> list[str]:
     """What is left out although nobody asked for that, in one line each."""
     found = []
+    if options.editor and not options.blueprints:
+        found.append("the editor without the node blueprints: it shows programs only, until one is started")
     if options.frames and not publishes_frames(described):
         found.append(NO_FRAMES)
     missing = _missing_messages() if options.controllers == AUTO else ""
@@ -232,7 +243,7 @@ def processes(options: BringupOptions, *, find: Find = find_executable) -> list[
 
     Raises:
         DefinitionError: the workcell file is not valid, options contradict each other, or RViz is not installed.
-        RobotControlError: the planner is asked for, and its packages are not installed.
+        RobotControlError: the planner or the editor is asked for, and its packages are not installed.
         HardwareError: the clock is `auto`, and a device's plugin cannot be loaded.
     """
     workcell = load_workcell(find_workcell(options.workcell), options.hardware or None)
@@ -242,17 +253,17 @@ def processes(options: BringupOptions, *, find: Find = find_executable) -> list[
     described = [
         *_drivers(options, workcell),
         _executor(options, workcell),
-        ProcessDescription(
-            name="control_server",
-            executable="control_server",
-            node_name="control_server",
-            namespace=options.namespace,
-            parameters=_common(options, workcell),
-            consequence="the executor brings the parts of all sessions to safety",
+        _own(
+            options,
+            "control_server",
+            _common(options, workcell),
+            "the executor brings the parts of all sessions to safety",
+            required=True,
         ),
         *_controllers(options, workcell),
         *_planner(options, workcell),
         *_blueprints(options, workcell),
+        *_editor(options),
         *_viewers(options, workcell, find),
     ]
     if options.program:
@@ -261,6 +272,21 @@ def processes(options: BringupOptions, *, find: Find = find_executable) -> list[
         own = tuple((topic, topic[1:]) for topic in SHARED_TOPICS)
         described = [replace(process, remappings=own) for process in described]
     return described
+
+
+def _own(
+    options: BringupOptions, name: str, parameters: dict[str, Value], consequence: str, *, required: bool = False
+) -> ProcessDescription:
+    """A process of this package that has the name of its executable and node."""
+    return ProcessDescription(
+        name=name,
+        executable=name,
+        node_name=name,
+        namespace=options.namespace,
+        parameters=parameters,
+        required=required,
+        consequence=consequence,
+    )
 
 
 def _common(options: BringupOptions, workcell: Workcell) -> dict[str, Value]:
@@ -311,14 +337,8 @@ def _executor(options: BringupOptions, workcell: Workcell) -> ProcessDescription
         parameters["record"] = str(Path(options.record).resolve())
     if options.clock == LOCKSTEP:
         parameters |= {"real_time_factor": float(options.real_time_factor), "gui": options.gui}
-    return ProcessDescription(
-        name="realtime_executor",
-        executable="realtime_executor",
-        node_name="realtime_executor",
-        namespace=options.namespace,
-        parameters=parameters,
-        consequence="the drivers bring their devices to rest",
-    )
+    consequence = "the drivers bring their devices to rest"
+    return _own(options, "realtime_executor", parameters, consequence, required=True)
 
 
 def _missing_messages() -> str:
@@ -339,51 +359,34 @@ def _controllers(options: BringupOptions, workcell: Workcell) -> list[ProcessDes
             got="no such package",
             hint="./run interfaces builds them; on a ROS installation install them",
         )
-    return [
-        ProcessDescription(
-            name="controller_manager",
-            executable="controller_manager",
-            node_name="controller_manager",
-            namespace=options.namespace,
-            parameters=_common(options, workcell),
-            required=False,
-            consequence="its sessions end with their leases, and their parts are brought to safety",
-        )
-    ]
+    consequence = "its sessions end with their leases, and their parts are brought to safety"
+    return [_own(options, "controller_manager", _common(options, workcell), consequence)]
 
 
 def _planner(options: BringupOptions, workcell: Workcell) -> list[ProcessDescription]:
     if not options.planner:
         return []
     require_engines()
-    return [
-        ProcessDescription(
-            name="planner",
-            executable="planner",
-            node_name="planner",
-            namespace=options.namespace,
-            parameters=_common(options, workcell),
-            required=False,
-            consequence="its plan is lost; the session of one that it runs ends, and the parts are brought to safety",
-        )
-    ]
+    consequence = "its plan is lost; the session of one that it runs ends, and the parts are brought to safety"
+    return [_own(options, "planner", _common(options, workcell), consequence)]
 
 
 def _blueprints(options: BringupOptions, workcell: Workcell) -> list[ProcessDescription]:
     if not options.blueprints:
         return []
-    return [
-        ProcessDescription(
-            name="blueprints",
-            executable="blueprints",
-            node_name="blueprints",
-            namespace=options.namespace,
-            parameters=_common(options, workcell),
-            required=False,
-            consequence="its runs are interrupted; their sessions end with their leases, and their parts are brought "
-            "to safety",
-        )
-    ]
+    consequence = (
+        "its runs are interrupted; their sessions end with their leases, and their parts are brought to safety"
+    )
+    return [_own(options, "blueprints", _common(options, workcell), consequence)]
+
+
+def _editor(options: BringupOptions) -> list[ProcessDescription]:
+    if not options.editor:
+        return []
+    require_editor()
+    consequence = "no run is disturbed; open pages say that they have lost it, and the next editor prints new links"
+    arguments = ("--port", str(options.editor_port), *(("--namespace", options.namespace) if options.namespace else ()))
+    return [replace(_own(options, "blueprint_editor", {}, consequence), arguments=arguments)]
 
 
 def _viewers(options: BringupOptions, workcell: Workcell, find: Find) -> list[ProcessDescription]:
@@ -437,17 +440,11 @@ def view_file() -> Path:
 
 
 def _application(options: BringupOptions) -> ProcessDescription:
-    return ProcessDescription(
-        name="application",
-        executable="application",
-        node_name="application",
-        namespace=options.namespace,
-        parameters={
-            **_time(options),
-            "program": options.program,
-            "program_arguments": list(options.program_arguments),
-            "exit_at_end": options.exit_with_program,
-        },
-        required=options.exit_with_program,
-        consequence="its sessions end with their leases, and their parts are brought to safety",
-    )
+    parameters: dict[str, Value] = {
+        **_time(options),
+        "program": options.program,
+        "program_arguments": list(options.program_arguments),
+        "exit_at_end": options.exit_with_program,
+    }
+    consequence = "its sessions end with their leases, and their parts are brought to safety"
+    return _own(options, "application", parameters, consequence, required=options.exit_with_program)

@@ -29,7 +29,7 @@ _STOP_S = 10.0
 def run_composed(processes: Sequence[ProcessDescription], folder: Path) -> int:
     """Run the package's own nodes until SIGINT, SIGTERM, or until one that is required has ended.
 
-    Programs of other packages are left out.
+    Programs of other packages and the editor are left out.
 
     Args:
         processes: in the order to start them; they are ended in the reverse order.
@@ -38,7 +38,10 @@ def run_composed(processes: Sequence[ProcessDescription], folder: Path) -> int:
     Returns:
         The exit code; 1 if a node could not start.
     """
-    own = [process for process in processes if process.package == PACKAGE]
+    own = [process for process in processes if process.package == PACKAGE and ":" in NODES[process.executable]]
+    left_out = ", ".join(process.name for process in processes if process not in own)
+    if left_out:
+        print(f"not nodes of this package, so left out: {left_out}", flush=True)
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)

@@ -17,9 +17,10 @@ NODES = {
     "frame_publisher": "robot_rt_control.frames.node:FramePublisherNode",
     "planner": "robot_rt_control.planner.node:PlannerNode",
     "blueprints": "robot_rt_control.blueprint.node.node:BlueprintsNode",
+    "blueprint_editor": "robot_rt_control.application.editor.main",
     "application": "robot_rt_control.application.node:ApplicationNode",
 }
-"""The package's own executables: the modules that run them, and their nodes."""
+"""The package's own executables: the modules that run them, and their nodes. The editor is a client, not a node."""
 
 _LONGEST_VALUE = 1000
 """Longer ones go to a file: people read command lines, and one argument holds at most 128 KiB."""

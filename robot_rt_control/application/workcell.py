@@ -19,6 +19,8 @@ from robot_rt_control.application.bringup import (
     CONTROLLERS,
     CONTROLLERS_HELP,
     DEFAULT_WORKCELL,
+    EDITOR_HELP,
+    EDITOR_PORT_HELP,
     FACTOR_HELP,
     FRAMES_HELP,
     OWN_TOPICS_HELP,
@@ -43,6 +45,7 @@ _EXAMPLES = """examples:
   %(prog)s --workcell iiwa --clock realtime           PyBullet beside a loop on the wall clock
   %(prog)s --workcell iiwa --program examples/03_up_and_down.py 10
                                                       run its main(client, 10), then bring all down
+  %(prog)s --workcell bench --blueprints --editor       draw blueprints in a browser, and run them
 
 Ctrl-C brings all down in order: application, control server, executor, drivers. The robot comes to rest first."""
 
@@ -81,6 +84,14 @@ def parser() -> argparse.ArgumentParser:
     add("--controllers", choices=CONTROLLERS, default=AUTO, help=f"{CONTROLLERS_HELP} (default: %(default)s)")
     add("--planner", action="store_true", help=PLANNER_HELP)
     add("--blueprints", action="store_true", help=BLUEPRINTS_HELP)
+    add("--editor", action="store_true", help=EDITOR_HELP)
+    add(
+        "--editor-port",
+        type=int,
+        default=BringupOptions.editor_port,
+        metavar="PORT",
+        help=f"{EDITOR_PORT_HELP} (default: %(default)s)",
+    )
     add("--cpu", type=int, default=-1, metavar="N", help="processor of the real-time thread (default: any)")
     add(
         "--priority",
@@ -129,6 +140,8 @@ def options_of(arguments: argparse.Namespace) -> BringupOptions:
         controllers=arguments.controllers,
         planner=arguments.planner,
         blueprints=arguments.blueprints,
+        editor=arguments.editor,
+        editor_port=arguments.editor_port,
         realtime_cpu=arguments.cpu,
         realtime_priority=arguments.priority,
     )

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import chain
 
 from robot_rt_control.blueprint.calls import Calls
 from robot_rt_control.blueprint.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.graph_check import GraphCheck
 from robot_rt_control.blueprint.graph_reader import GraphReader
+from robot_rt_control.blueprint.levels import LEVELS
 from robot_rt_control.blueprint.phrases import STOP, phrase_key, phrases_of
 from robot_rt_control.blueprint.plan import Graph, Kind
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.validation.edges import Found
-from robot_rt_control.vocabulary.errors import DefinitionError, raise_all
+from robot_rt_control.vocabulary.errors import DefinitionError, raise_all, unknown
 
 
 def check_skill(template: SkillTemplate, catalogue: SkillCatalogue, *, strict: bool = False) -> list[str]:
@@ -39,8 +41,25 @@ def check_skill(template: SkillTemplate, catalogue: SkillCatalogue, *, strict: b
     found = chain(_find_in_calls(reader, graph, Calls(catalogue)), _find_in_commands(template, catalogue))
     whole = iter(()) if template.mistakes or reader.mistakes.errors else check.find_mistakes()
     raise_all([*template.mistakes, *reader.mistakes.errors, *places.located(chain(found, whole))])
-    warnings = sorted((places.line(*path), places.where(*path), text) for path, text in check.warnings())
+    doubtful = chain(check.warnings(), _ineffective(template))
+    warnings = sorted((places.line(*path), places.where(*path), text) for path, text in doubtful)
     return [f"{where}: {text}" for _, where, text in warnings]
+
+
+def _ineffective(template: SkillTemplate) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """What lists and pictures do not use as it is written; no run reads it."""
+    content = template.content
+    if content.scenarios and LEVELS.index(template.level) < LEVELS.index("behavior_skill"):
+        level = template.level.replace("_", " ")
+        yield ("scenarios",), f"only a behavior skill or a blueprint is a value skill for scenarios; this is a {level}"
+    for key, names in (("scenarios", content.scenarios), ("tags", content.tags)):
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            yield (key,), f"{key}: {name!r} is named {names.count(name)} times"
+    for id, place in content.view.items():
+        if id not in content.nodes:
+            yield ("view", id), f"view: there is no node {id!r}; expected {unknown('node', id, content.nodes)}"
+        elif id not in template.moved:
+            yield ("view", id), f"view: node {id!r}; expected two numbers, [x, y]; got {place!r}"
 
 
 def _find_in_calls(reader: GraphReader, graph: Graph, calls: Calls) -> Found:

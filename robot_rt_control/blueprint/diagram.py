@@ -75,11 +75,7 @@ class _Builder:
             if reaction.at == "end":
                 label.append(Line(text="at its end", style="response"))
             self.switch(("", ANY), ("node", reaction.go), label)
-        moved = {
-            ("node", id): (float(place[0]), float(place[1]))
-            for id, place in content.view.items()
-            if ("node", id) in self.states and _is_place(place)
-        }
+        moved = {("node", id): place for id, place in template.moved.items() if ("node", id) in self.states}
         return Diagram(
             title=template.name or template.source,
             header=(*self.header(), *header_of(template.description, template.roles, template.parameters)),
@@ -211,12 +207,6 @@ def _labels(then: list[CandidateKeys], results: Results) -> Iterator[list[Line]]
         if shared:
             texts[0] = (f"{index + 1}. {texts[0][0]}", texts[0][1])
         yield [Line(text=text, style=style) for text, style in texts]
-
-
-def _is_place(place: Any) -> bool:
-    return isinstance(place, list) and len(place) == 2 and all(
-        isinstance(value, int | float) and not isinstance(value, bool) for value in place
-    )  # fmt: skip
 
 
 def _shown(given: ValueWithUnit | None) -> str:

@@ -9,6 +9,7 @@ with Client("example") as client, Blueprints(client) as blueprints:
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -269,15 +270,29 @@ class Blueprints:
         return list(answer.skills)
 
     def save_skill(
-        self, text: str, *, based_on: int = 0, check_only: bool = False, draft: bool = False, source: str = ""
+        self,
+        text: str,
+        *,
+        based_on: int = 0,
+        check_only: bool = False,
+        draft: bool = False,
+        source: str = "",
+        file: str = "",
     ) -> SaveAnswer:
         """Check a skill and keep it as the next version of its name, or only check it.
+
+        Args:
+            file: the name that messages shall give the text, with its lines; default: "skill".
 
         Raises:
             Overtaken: another version has come since `based_on`; its `text` has it.
             DefinitionError, ProgramError: all that is wrong, each with its line; nothing is kept.
         """
         answer = self._ask_to_save(text, based_on=based_on, check_only=check_only, draft=draft, source=source)
+        if file:
+            for refusal in answer.refusals:
+                refusal.what = _in_file(refusal.what, file)
+            answer.warnings = [_in_file(warning, file) for warning in answer.warnings]
         if not answer.success:
             error = error_of(answer)
             if isinstance(error, Overtaken):
@@ -436,6 +451,11 @@ class Blueprints:
 
     def _call(self, service: Any, path: str, /, **fields: Any) -> Any:
         return self._services.call(service, f"{self._name}/{path}", **fields)
+
+
+def _in_file(message: str, file: str) -> str:
+    """A message about a text that the node calls "skill"."""
+    return re.sub(r"^skill(?=:\d+: )", lambda _: file, message)
 
 
 def _saved(answer: Any) -> SaveAnswer:

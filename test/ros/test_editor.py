@@ -45,6 +45,7 @@ def cell(own_domain: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         pytest.skip(NOT_RUN)
     folder = tmp_path_factory.mktemp("editor")
     arguments = ["--workcell", "bench", "--controllers", "false", "--no-frames", "--blueprints"]
+    arguments += ["--editor", "--editor-port", "0"]
     with DemoWorkcell(
         arguments, folder / "workcell.log", environment={"XDG_DATA_HOME": str(folder)}
     ) as made:
@@ -93,6 +94,12 @@ def go_to(page: Any, link: str) -> None:
             time.sleep(0.2)
     page.wait_for_selector(".app")
     page.wait_for_function("() => document.querySelectorAll('.skill-item').length > 10", timeout=PATIENCE_MS)
+
+
+def test_the_editor_is_a_process_of_the_workcell(page: Any, cell: DemoWorkcell) -> None:
+    links = re.findall(r"Edit and operate: +(http://127.0.0.1:\d+/#token=\S+)", "\n".join(cell.last_lines(10_000)))
+    assert links and len(set(links)) == 1, "once, or again when blueprints could be run"
+    go_to(page, links[0])
 
 
 def test_E10_a_blueprint_runs_on_the_simulation_and_the_editors_death_disturbs_nothing(

@@ -1,4 +1,4 @@
-"""Verbs that control a run: pause, resume, step, jump, skip, answer, cancel; arm and disarm the sensors' commands."""
+"""Verbs that control a run: pause, resume, step, breakpoints, jump, skip, answer, cancel; arm and disarm."""
 
 from __future__ import annotations
 
@@ -8,9 +8,20 @@ from typing import Any
 from robot_rt_control.application.command_line.connection import add_workcell_arguments
 from robot_rt_control.application.command_line.exit_codes import ExitCode
 
+BREAKPOINT = "stand before this node, such as seat or drinks/open_bottle; with 'after NODE' (one word, quoted) after it"
+
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
+    """Arguments of all verbs for one run."""
     parser.add_argument("--run", default="", dest="run_id", metavar="ID", help="of the run (default: the only one)")
+    add_workcell_arguments(parser)
+
+
+def _add_value(parser: argparse.ArgumentParser, name: str, value: str, node: str) -> None:
+    """Arguments of a verb that gives a node a value; all but the parser are texts of the help."""
+    parser.add_argument("value", metavar=name, help=value)
+    parser.add_argument("--node", default="", metavar="NODE", help=node)
+    _add_run(parser)
 
 
 def _control(arguments: argparse.Namespace, command: str, **fields: Any) -> int:
@@ -30,7 +41,6 @@ class Pause:
     def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--now", action="store_true", help="cancel the present node; its parts hold")
         _add_run(parser)
-        add_workcell_arguments(parser)
 
     @staticmethod
     def run(arguments: argparse.Namespace) -> int:
@@ -47,7 +57,6 @@ class Resume:
             help="visit the node again, or go on with what comes (default: again if it was cut, else next)",
         )  # fmt: skip
         _add_run(parser)
-        add_workcell_arguments(parser)
 
     @staticmethod
     def run(arguments: argparse.Namespace) -> int:
@@ -61,7 +70,6 @@ class Step:
     def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--into", action="store_true", help="also stand in what the node calls")
         _add_run(parser)
-        add_workcell_arguments(parser)
 
     @staticmethod
     def run(arguments: argparse.Namespace) -> int:
@@ -73,11 +81,10 @@ class Jump:
 
     @staticmethod
     def add_arguments(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("node", help="the target: drinks, or drinks/open_bottle")
+        parser.add_argument("node", metavar="NODE", help="the target: drinks, or drinks/open_bottle")
         parser.add_argument("--now", action="store_true", help="cancel the present node first")
         parser.add_argument("--come-back", action="store_true", help="then go where the run would have gone")
         _add_run(parser)
-        add_workcell_arguments(parser)
 
     @staticmethod
     def run(arguments: argparse.Namespace) -> int:
@@ -85,19 +92,30 @@ class Jump:
         return _control(arguments, "jump", **fields)
 
 
+class Breakpoints:
+    """Set the breakpoints of a run under way. They are all that it has from now on; without NODE it has none."""
+
+    @staticmethod
+    def add_arguments(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("nodes", nargs="*", metavar="NODE", help=BREAKPOINT)
+        _add_run(parser)
+
+    @staticmethod
+    def run(arguments: argparse.Namespace) -> int:
+        return _control(arguments, "breakpoints", breakpoints=arguments.nodes)
+
+
 class Skip:
     """Give the present node a result in place of its own; what it calls is cancelled."""
 
     @staticmethod
     def add_arguments(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("result", help="done, failed, or another result of the node")
-        parser.add_argument("--node", default="", help="one of those that run (default: the innermost)")
-        _add_run(parser)
-        add_workcell_arguments(parser)
+        result, node = "done, failed, or another result of the node", "one of those that run (default: the innermost)"
+        _add_value(parser, "RESULT", result, node)
 
     @staticmethod
     def run(arguments: argparse.Namespace) -> int:
-        return _control(arguments, "skip", value=arguments.result, node=arguments.node)
+        return _control(arguments, "skip", value=arguments.value, node=arguments.node)
 
 
 class Answer:
@@ -105,14 +123,11 @@ class Answer:
 
     @staticmethod
     def add_arguments(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("answer", help="one of those that the question names")
-        parser.add_argument("--node", default="", help="that asks (default: the only one)")
-        _add_run(parser)
-        add_workcell_arguments(parser)
+        _add_value(parser, "ANSWER", "one of those that the question names", "that asks (default: the only one)")
 
     @staticmethod
     def run(arguments: argparse.Namespace) -> int:
-        return _control(arguments, "answer", value=arguments.answer, node=arguments.node)
+        return _control(arguments, "answer", value=arguments.value, node=arguments.node)
 
 
 class Cancel:

@@ -22,13 +22,14 @@ class Import:
         )  # fmt: skip
         parser.add_argument("--workcell", metavar="FILE", help=WORKCELL)
         parser.add_argument("--force", action="store_true", help="overwrite existing files")
-        parser.add_argument("--save", action="store_true", help="have the robot keep them, those that are called first")
+        parser.add_argument("--save", action="store_true", help="have the robot keep them, as `save` does")
         add_workcell_arguments(parser)
 
     @staticmethod
     def run(arguments: argparse.Namespace) -> int:
         from robot_rt_control.application.blueprints.offline_skills import offline_skills
-        from robot_rt_control.application.blueprints.remote_blueprints import connected, source
+        from robot_rt_control.application.blueprints.remote_blueprints import connected
+        from robot_rt_control.application.blueprints.saving import save_files
         from robot_rt_control.application.output import Output
         from robot_rt_control.blueprint.check import check_skill
         from robot_rt_control.blueprint.exchange.importer import import_trees
@@ -54,15 +55,15 @@ class Import:
         folder.mkdir(parents=True, exist_ok=True)
         for file, template in files.items():
             file.write_text(template.text, encoding="utf-8")
+        told = []
         if arguments.save:
             with connected(arguments) as blueprints:
-                for template in imported.skills.values():
-                    blueprints.save_skill(template.text, source=source())
-        data = {"main": imported.main, "files": [str(file) for file in files], "warnings": warnings}
+                told = save_files(blueprints, files, output)
+        data = {"main": imported.main, "files": [str(file) for file in files], "warnings": warnings, "saved": told}
         for warning in warnings:
             output.warning(warning)
-        output.result(data, *data["files"], f"{imported.main} is the outermost skill")
-        return ExitCode.DONE
+        output.result(data, *map(str, files), f"{imported.main} is the outermost skill")
+        return ExitCode.DONE if all(one["version"] for one in told) else ExitCode.FAILED
 
 
 class Export:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +72,10 @@ class Check:
         output = Output(as_json=arguments.json)
         if arguments.server:
             with connected(arguments) as blueprints:
-                found = [_checked(output, skill, lambda text: _by_server(blueprints, text))
-                         for skill in arguments.skills]  # fmt: skip
+                found = [
+                    _checked(output, skill, partial(_by_server, blueprints, Path(skill).name))
+                    for skill in arguments.skills
+                ]
         else:
             found = [_checked(output, skill, lambda text: [], arguments) for skill in arguments.skills]
         if output.as_json:
@@ -81,8 +84,8 @@ class Check:
         return ExitCode.FAILED if failed else ExitCode.DONE
 
 
-def _by_server(blueprints: Any, text: str) -> list[str]:
-    return list(blueprints.save_skill(text, check_only=True).warnings)
+def _by_server(blueprints: Any, file: str, text: str) -> list[str]:
+    return list(blueprints.save_skill(text, check_only=True, file=file).warnings)
 
 
 def _checked(output: Any, skill: str, by_server: Any, arguments: argparse.Namespace | None = None) -> dict[str, Any]:

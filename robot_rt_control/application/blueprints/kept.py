@@ -143,47 +143,40 @@ class Show:
 
 
 class Save:
-    """Check a skill, and have the robot keep it as the next version of its name."""
+    """Check skills, and have the robot keep each as the next version of its name.
+
+    Of several files, those that others call come first. Each is kept or refused by itself; one that calls a refused one
+    is not tried.
+    """
 
     @staticmethod
     def add_arguments(parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, metavar="FILE", help="skill file")
+        parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="skill file; in any order")
         parser.add_argument(
             "--based-on", type=int, default=0, metavar="VERSION",
-            help="the version that it was made from: refused if another one has come between (default: do not look)",
+            help="of one file: the version that it was made from; it is refused if another one has come since "
+            "(default: do not look)",
         )  # fmt: skip
         parser.add_argument("--draft", action="store_true", help="keep it although it has mistakes; it cannot run")
         add_workcell_arguments(parser)
 
     @staticmethod
     def run(arguments: argparse.Namespace) -> int:
-        from robot_rt_control.application.blueprints.remote_blueprints import connected, source
-        from robot_rt_control.application.output import Output, error_data
-        from robot_rt_control.text.document import read_text
-        from robot_rt_control.vocabulary.capacities import MAX_PROGRAM_BYTES
-        from robot_rt_control.vocabulary.errors import Overtaken
+        from robot_rt_control.application.blueprints.remote_blueprints import connected
+        from robot_rt_control.application.blueprints.saving import save_files
+        from robot_rt_control.application.output import Output
+        from robot_rt_control.vocabulary.errors import DefinitionError
 
+        if arguments.based_on and len(arguments.files) > 1:
+            raise DefinitionError("--based-on", expected="one file", got=str(len(arguments.files)))
         output = Output(as_json=arguments.json)
-        text = read_text(arguments.file, MAX_PROGRAM_BYTES)
         with connected(arguments) as blueprints:
-            try:
-                saved = blueprints.save_skill(
-                    text, based_on=arguments.based_on, draft=arguments.draft, source=source()
-                )
-            except Overtaken as error:
-                if output.as_json:
-                    output.result({"errors": [error_data(error)], "overtaken": error.text})
-                else:
-                    output.error(error)
-                    output.note(f"the version that has come between:\n{error.text}")
-                return ExitCode.FAILED
-        for warning in saved.warnings:
-            output.warning(warning)
-        for mistake, node in saved.mistakes:
-            output.warning(f"{mistake}" + (f" (node {node!r})" if node else ""))
-        shown = f"saved as {saved.name}, version {saved.version}" + (", a draft" if saved.mistakes else "")
-        output.result({"name": saved.name, "version": saved.version, "warnings": saved.warnings}, shown)
-        return ExitCode.DONE
+            told = save_files(
+                blueprints, arguments.files, output, based_on=arguments.based_on, draft=arguments.draft
+            )
+        if output.as_json:
+            output.result(told[0] if len(told) == 1 else {"skills": told})
+        return ExitCode.DONE if all(one["version"] for one in told) else ExitCode.FAILED
 
 
 class Delete:

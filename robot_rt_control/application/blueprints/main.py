@@ -16,7 +16,7 @@ examples:
   %(prog)s check tour.yaml --workcell bench
   %(prog)s draw tour.yaml -o tour.svg
   %(prog)s run tour.yaml --rehearse --workcell bench --choose touch=contact,not_found
-  %(prog)s save tour.yaml
+  %(prog)s save *.yaml
   %(prog)s list --robots --scenario welcome
   %(prog)s run welcome guest=Ann
   %(prog)s jump drinks/open_bottle --now

@@ -55,10 +55,11 @@ def offline_skills(skills: Iterable[str], workcell: str | None, *, beside: Itera
     asked = []
     for name, file in zip(skills, files, strict=True):
         if not file.exists() and name not in kept:
+            known_names = [n for n in kept if "@" not in n]
             raise DefinitionError(
                 f"{name!r} is neither a file nor a skill of the package",
-                expected=unknown("skill", name, [n for n in kept if "@" not in n]),
-                hint="`show` prints the text of one that a robot keeps",
+                expected=unknown("skill", name, known_names) if known_names else "",
+                hint=f"Of one that a robot keeps: `show {name} > {name}.yaml` writes the file",
             )
         template = SkillTemplate.load(file) if file.exists() else kept[name]
         kept[template.name or file.stem] = template

@@ -19,12 +19,18 @@ def _said(record: Mapping[str, Any]) -> str:
             attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
             visit = f" (visit {record['visit']}{attempt})" if record["visit"] > 1 or attempt else ""
             return f"{_indent(path)}{path}{visit}"
+        case "run":
+            version = record.get("versions", {}).get(record["skill"])
+            told = [f"run {record['run']} of {record['skill']}" + (f"@{version}" if version else "")]
+            told += [_given(record["parameters"])] if record["parameters"] else []
+            told += [f"parts {', '.join(record['parts'])}"] if record["parts"] else []
+            told += [f"outputs of {record['outputs_of']}"] if record.get("outputs_of") else []
+            return ", ".join([*told, "rehearsed"] if record.get("rehearsed") else told)
         case "start":
-            given = ", ".join(f"{name}={value}" for name, value in record["arguments"].items())
-            parts = ", ".join(f"{role}={part}" for role, part in record["parts"].items())
+            given, parts = _given(record["arguments"]), _given(record["parts"])
             return f"{_indent(path)}  {record['skill']} {' '.join(filter(None, (given, parts)))}".rstrip()
         case "ended":
-            outputs = ", ".join(f"{name}={value}" for name, value in record["outputs"].items())
+            outputs = _given(record["outputs"])
             cut = f" (cut: {record['cut']})" if record.get("cut") else ""
             return f"{_indent(path)}{path}: {_outcome(record)}{cut}" + (f"  {outputs}" if outputs else "")
         case "decided" if record["judged"]:
@@ -41,7 +47,7 @@ def _said(record: Mapping[str, Any]) -> str:
             return f"{_indent(path)}reaction {record['when']}: {record['go']}"
         case "command":
             shown = ("number", "command", "source", "refused", "what", "tick", "time")
-            given = ", ".join(f"{key}={value}" for key, value in record.items() if key not in shown and value)
+            given = _given({key: value for key, value in record.items() if key not in shown and value})
             refused = f" refused: {record['refused']}" if record.get("refused") else ""
             return f"{record['command'].lower()} by {record['source'] or '?'} {given}{refused}".rstrip()
         case "end":
@@ -50,7 +56,24 @@ def _said(record: Mapping[str, Any]) -> str:
             return ""
         case other:
             rest = {key: value for key, value in record.items() if key not in ("what", "tick", "time") and value}
-            return f"{other.replace('_', ' ')} {', '.join(f'{key}={value}' for key, value in rest.items())}".rstrip()
+            return f"{other.replace('_', ' ')} {_given(rest)}".rstrip()
+
+
+def _given(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={_value(value)}" for name, value in values.items())
+
+
+def _value(value: Any) -> str:
+    """A value as a person writes it."""
+    if isinstance(value, Mapping) and set(value) == {"name", "value", "unit"}:  # a parameter
+        return f"{value['name']}={_value(value['value'])} {value['unit']}".rstrip()
+    if isinstance(value, Mapping):
+        return _given(value)
+    if isinstance(value, list | tuple) and len(value) == 1:
+        return _value(value[0])
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
 def _outcome(record: Mapping[str, Any]) -> str:

@@ -146,9 +146,9 @@ def rehearse(arguments: argparse.Namespace) -> int:
         at=read_path(arguments.at),
         source=source(),
     )
-    for option in ("outputs_of", "paused", "breakpoints", "busy"):
-        if getattr(arguments, option):
-            raise DefinitionError(f"--{option.replace('_', '-')}", expected="a run on a robot, without --workcell")
+    for option in ("outputs-of", "paused", "break", "busy"):
+        if getattr(arguments, {"break": "breakpoints"}.get(option, option.replace("-", "_"))):
+            raise DefinitionError(f"--{option}", expected="a run on a robot, without --workcell")
 
     def say(record: orders.Record) -> None:
         line = shown_record(record)

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from robot_rt_control.application.blueprints.control import BREAKPOINT
 from robot_rt_control.application.command_line.connection import add_workcell_arguments
 from robot_rt_control.application.command_line.exit_codes import ExitCode
 from robot_rt_control.application.command_line.start import allow_values_after_options
@@ -33,7 +34,7 @@ class Run:
         parser.add_argument("--paused", action="store_true", help="stand before the first node")
         parser.add_argument(
             "--break", action="append", default=[], dest="breakpoints", metavar="NODE",
-            help="stand before this node, or with 'after NODE' after it; may be repeated",
+            help=f"{BREAKPOINT}; may be repeated. `breakpoints` sets those of a run under way",
         )  # fmt: skip
         parser.add_argument(
             "--busy", choices=("refuse", "wait", "replace"), default="",

@@ -11,7 +11,7 @@ GROUPS = {
     "files": ("new", "check", "draw", "expand", "schema"),
     "kept": ("list", "show", "save", "delete"),
     "running": ("run", "command"),
-    "control": ("pause", "resume", "step", "jump", "skip", "answer", "cancel", "arm", "disarm"),
+    "control": ("pause", "resume", "step", "breakpoints", "jump", "skip", "answer", "cancel", "arm", "disarm"),
     "logs": ("log",),
     "exchange": ("import", "export"),
     "editor": ("editor",),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -28,7 +29,7 @@ examples:
 
 def add_verb(parser: argparse.ArgumentParser, verb: Verb) -> None:
     """Fill the parser of a verb, which may be ros2cli's."""
-    parser.description = (verb.__doc__ or "").strip()
+    parser.description = inspect.cleandoc(verb.__doc__ or "")
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--json", action="store_true", help="print results as JSON: docs/command_line.md has the shape")
     verb.add_arguments(parser)

@@ -18,6 +18,7 @@ from typing import Any
 
 from aiohttp import web
 
+from robot_rt_control.application.editor.installed import PAGE
 from robot_rt_control.application.editor.keys import COOKIE, Bucket, Keys, Person, allowed_hosts
 from robot_rt_control.application.editor.layout import graph_layout
 from robot_rt_control.application.editor.people import People
@@ -25,8 +26,6 @@ from robot_rt_control.application.editor.robot import SERVICES, Json, Robot
 from robot_rt_control.application.editor.watchers import MAX_OF_PERSON, MAX_WATCHERS, Watcher, Watchers
 from robot_rt_control.vocabulary.errors import RobotControlError
 
-PAGE = Path(__file__).parent / "page"
-"""The bundle: built from web/ by `./run web`."""
 MAX_REQUEST = 1024 * 1024
 """[bytes]"""
 _TYPES = {

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable
 
 from robot_rt_control.blueprint.executor import Executor, ExecutorState, same_but_time
-from robot_rt_control.vocabulary.errors import RobotControlError
+from robot_rt_control.vocabulary.errors import NoAnswer, RobotControlError
 
 _RUNNING_S = 0.02
 """[s] Between two looks while a run goes on: deadlines, and what no event tells."""
@@ -86,7 +86,8 @@ class Driver:
         except RobotControlError as error:
             if str(error) != self.problem:
                 self.problem = str(error)
-                self._log(self.problem)
+                if self.executor is not None or not isinstance(error, NoAnswer):
+                    self._log(self.problem)  # a workcell that still comes up is no news: the node says what it awaits
                 if self.executor is None:
                     self._publish(nothing(self.problem))
             time.sleep(_RUNNING_S)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from robot_rt_control.application.bringup import (
     remarks,
     view_file,
 )
+from robot_rt_control.application.editor import installed
+from robot_rt_control.application.process_command import NODES
 from robot_rt_control.application.workcell import options_of, parser
 from robot_rt_control.planning import engines
 from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, RobotControlError
@@ -343,6 +346,27 @@ def test_the_node_of_blueprints_runs_if_it_is_asked_for() -> None:
     assert options_of(parser().parse_args(["--blueprints"])).blueprints
     process = by_name(described(blueprints=True, namespace="cell"))["blueprints"]
     assert process.namespace == "cell" and not process.required and "interrupted" in process.consequence
+
+
+def test_the_editor_is_a_process_beside_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "blueprint_editor" not in by_name(described(blueprints=True))
+    options = options_of(parser().parse_args(["--editor", "--editor-port", "0"]))
+    assert options.editor and options.editor_port == 0
+    assert BringupOptions.from_texts({"editor": "true", "editor_port": "81"}) == BringupOptions(
+        editor=True, editor_port=81
+    )
+    process = by_name(described(editor=True, blueprints=True))["blueprint_editor"]
+    assert process.arguments == ("--port", "8420") and process.executable in NODES
+    assert not process.required and "no run is disturbed" in process.consequence
+    process = by_name(described(editor=True, editor_port=81, namespace="cell"))["blueprint_editor"]
+    assert process.arguments == ("--port", "81", "--namespace", "cell")
+    alone = BringupOptions(editor=True, frames=False, controllers="false")
+    said = "the editor without the node blueprints: it shows programs only, until one is started"
+    assert remarks(alone, []) == [said]
+    assert remarks(replace(alone, blueprints=True), []) == []
+    monkeypatch.setattr(installed, "find_spec", lambda module: None)
+    with pytest.raises(RobotControlError, match=r"aiohttp. pip install 'robot_rt_control\[editor\]'"):
+        described(editor=True)
 
 
 def test_without_its_messages_it_is_left_out_or_an_error() -> None:

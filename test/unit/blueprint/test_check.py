@@ -295,3 +295,25 @@ def test_a_skill_that_is_one_call_ends_as_that_call(bench: SkillCatalogue) -> No
     run = Driver(*Calls(catalogue.with_skill(mine)).plan("mine").graphs.values())
     run.end("a/only", "contact", **PUSH)
     assert run.arguments["b"] == {"force": 6.0}
+
+
+def test_N48_what_lists_and_pictures_do_not_use_is_a_warning(bench: SkillCatalogue) -> None:
+    text = """name: nap
+level: motion_skill
+scenarios: [rest, rest]
+tags: [a, b, a]
+nodes: {one: {wait: 1}, two: {wait: 1, manual: true}, three: {wait: 1, manual: true}}
+view: {one: [1, 2, 3], twoo: [1, 2], two: [.nan, 1], three: [-4, 5.5]}
+"""
+    template = SkillTemplate(text)
+    assert check_skill(template, bench) == [
+        "skill:3: only a behavior skill or a blueprint is a value skill for scenarios; this is a motion skill",
+        "skill:3: scenarios: 'rest' is named 2 times",
+        "skill:4: tags: 'a' is named 2 times",
+        "skill:6: view: node 'one'; expected two numbers, [x, y]; got [1, 2, 3]",
+        "skill:6: view: node 'two'; expected two numbers, [x, y]; got [nan, 1]",
+        "skill:6: view: there is no node 'twoo'; expected one of the known names; did you mean 'two'",
+    ]
+    assert template.moved == {"three": (-4.0, 5.5)}
+    higher = check_skill(SkillTemplate(text.replace("motion_skill", "behavior_skill")), bench)
+    assert higher[0] == "skill:3: scenarios: 'rest' is named 2 times"

@@ -184,6 +184,7 @@ def test_a_person_is_asked(tour: str, capsys: Captured, monkeypatch: pytest.Monk
         (["run", "tour", "--choose", "a=b"], "expected with it also --rehearse and --workcell"),
         (["draw", "TOUR", "-o", "tour.gif"], "expected a name that ends with .svg or .png"),
         (["run", "TOUR", "--rehearse", "--workcell", "bench", "--paused"], "--paused"),
+        (["run", "TOUR", "--rehearse", "--workcell", "bench", "--break", "up"], "--break; expected a run on a robot"),
         (["run", "TOUR", "--rehearse", "--workcell", "bench", "pace=2"], "pace"),
         (["run", "TOUR", "--rehearse", "--workcell", "bench", "--at", "nap"], "unknown node 'nap'"),
     ],

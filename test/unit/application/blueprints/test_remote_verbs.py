@@ -13,6 +13,7 @@ import pytest
 
 from robot_rt_control.application.blueprints import remote_blueprints
 from robot_rt_control.application.blueprints.main import main
+from robot_rt_control.application.blueprints.records import shown_record
 from robot_rt_control.application.blueprints.tree import line_of_tree, shown_tree
 from robot_rt_control.application.command_line.exit_codes import ExitCode
 from robot_rt_control.vocabulary.errors import CommandRefused, DefinitionError, Overtaken
@@ -61,7 +62,10 @@ class StandIn:
             error = Overtaken("version 2 has come between")
             error.text = "name: theirs"
             return error
-        return SimpleNamespace(name="tour", version=3, warnings=("tour.yaml:2: unused",), mistakes=())
+        if "wrong" in text:
+            return DefinitionError("it is wrong")
+        name = text.partition("\n")[0].removeprefix("name: ")
+        return SimpleNamespace(name=name, version=3, warnings=("tour.yaml:2: unused",), mistakes=())
 
     def answer_delete_skill(self, name: str, **_: Any) -> Any:
         return DefinitionError(f"skill {name!r} is called by 'tour'") if name == "greet" else "deleted: version 1"
@@ -129,6 +133,61 @@ def test_show_save_and_delete(node: StandIn, tmp_path: Path, capsys: Captured) -
     assert main(["delete", "greet"]) == ExitCode.FAILED and "called by 'tour'" in capsys.readouterr().err
 
 
+def write(folder: Path, **calls: str) -> list[str]:
+    """Skills that call others: name → the names, with spaces between them."""
+    for name, called in calls.items():
+        nodes = "".join(f"  n{i}: {{skill: {other}}}\n" for i, other in enumerate(called.split())) or "  n: {wait: 1}\n"
+        (folder / f"{name}.yaml").write_text(f"name: {name}\nlevel: blueprint\nnodes:\n{nodes}")
+    return [str(folder / f"{name}.yaml") for name in calls]
+
+
+def test_several_files_are_saved_in_the_order_of_their_calls(node: StandIn, tmp_path: Path, capsys: Captured) -> None:
+    circle = {"left": "right", "right": "left"}
+    files = write(tmp_path, outer="middle@2 other", middle="inner", other="", inner="missing", **circle)
+    assert main(["save", *files]) == ExitCode.DONE
+    saved = [fields["0"].partition("\n")[0].removeprefix("name: ") for _, fields in node.asked]
+    assert saved == ["inner", "middle", "other", "outer", "right", "left"]
+    out, err = capsys.readouterr()
+    assert out.startswith(f"{files[3]}: saved as inner, version 3\n") and err.endswith("6 of 6 saved\n")
+    assert {fields["file"] for _, fields in node.asked} == {Path(file).name for file in files}
+
+
+def test_each_file_is_saved_or_refused_by_itself(node: StandIn, tmp_path: Path, capsys: Captured) -> None:
+    files = write(tmp_path, outer="middle", middle="wrong", other="")
+    assert main(["save", *files]) == ExitCode.FAILED
+    out, err = capsys.readouterr()
+    assert out == f"{files[2]}: saved as other, version 3\n"
+    assert f"{files[1]}: not saved\nerror: it is wrong\n" in err
+    assert f"{files[0]}: not saved\nerror: skill 'outer' is not tried: it calls 'middle', which was not saved\n" in err
+    assert err.endswith(f"1 of 3 saved; not saved: {files[1]}, {files[0]}\n")
+    assert main(["save", *files, "--json"]) == ExitCode.FAILED
+    found = json.loads(capsys.readouterr().out)["skills"]
+    assert [(one["name"], one["version"], len(one["errors"])) for one in found] == [
+        ("middle", 0, 1), ("outer", 0, 1), ("other", 3, 0),
+    ]  # fmt: skip
+
+
+def test_trees_are_saved_as_files_are(node: StandIn, tmp_path: Path, capsys: Captured) -> None:
+    tree = '<root BTCPP_format="4"><BehaviorTree ID="Nap"><Sleep msec="{}"/></BehaviorTree></root>'
+    (tmp_path / "nap.xml").write_text(tree.format(500))
+    assert main(["import", str(tmp_path / "nap.xml"), "--save", "--json"]) == ExitCode.DONE
+    data = json.loads(capsys.readouterr().out)
+    assert [(one["file"], one["name"], one["version"]) for one in data["saved"]] == [(*data["files"], "Nap", 3)]
+    assert [(name, fields["file"]) for name, fields in node.asked] == [("save_skill", "Nap.yaml")]
+
+
+def test_what_cannot_be_told_apart_is_not_saved(node: StandIn, tmp_path: Path, capsys: Captured) -> None:
+    files = write(tmp_path, tour="", second="")
+    (tmp_path / "copy.yaml").write_text((tmp_path / "tour.yaml").read_text())
+    assert main(["save", *files, str(tmp_path / "copy.yaml")]) == ExitCode.FAILED
+    assert "skill 'tour' is in two files; expected one file for each" in capsys.readouterr().err
+    assert main(["save", *files, "--based-on", "1"]) == ExitCode.FAILED
+    assert "--based-on; expected one file; got 2" in capsys.readouterr().err
+    assert not node.asked
+    (tmp_path / "tour.yaml").write_text("no skill")  # the robot says all that is wrong with it
+    assert main(["save", *files]) == ExitCode.DONE and [f["0"][:8] for _, f in node.asked] == ["no skill", "name: se"]
+
+
 @pytest.mark.parametrize(
     "words, asked",
     [
@@ -138,6 +197,8 @@ def test_show_save_and_delete(node: StandIn, tmp_path: Path, capsys: Captured) -
         (["step", "--into"], {"0": "step", "run": "", "into": True}),
         (["jump", "a/b", "--come-back"], {"0": "jump", "run": "", "node": "a/b", "now": False, "come_back": True}),
         (["skip", "failed"], {"0": "skip", "run": "", "value": "failed", "node": ""}),
+        (["breakpoints", "a/b", "after c"], {"0": "breakpoints", "run": "", "breakpoints": ["a/b", "after c"]}),
+        (["breakpoints", "--run", "r1"], {"0": "breakpoints", "run": "r1", "breakpoints": []}),
         (["answer", "yes", "--node", "a"], {"0": "answer", "run": "", "value": "yes", "node": "a"}),
         (["cancel", "r1"], {"0": "cancel", "run": "r1"}),
         (["arm", "30"], {"0": "arm", "run": "", "seconds": 30.0}),
@@ -167,6 +228,17 @@ def test_logs(node: StandIn, capsys: Captured) -> None:
     assert "interrupted at look" in out and "and 1 more" in out
     assert main(["log", "r1", "--json"]) == ExitCode.DONE
     assert len(json.loads(capsys.readouterr().out)["records"]) == 4, "in several answers"
+
+
+def test_how_a_run_began_is_read_by_people() -> None:
+    at = {"tick": 7, "time": 0.5}
+    run = {**at, "what": "run", "run": "r1", "skill": "tour", "parts": ["arm"], "parameters": {"rounds": [3.0]}}
+    assert shown_record({**run, "versions": {"tour": 4}})[22:] == "run r1 of tour@4, rounds=3, parts arm"
+    later = {**run, "parts": [], "parameters": {"way": [0.0, 0.25]}, "outputs_of": "r0", "rehearsed": True}
+    assert shown_record(later)[22:] == "run r1 of tour, way=[0, 0.25], outputs of r0, rehearsed"
+    given = [{"name": "rounds", "value": [3.0], "unit": ""}, {"name": "speed", "value": [0.1], "unit": "m/s"}]
+    begin = {**at, "what": "command", "command": "Begin", "number": 1, "source": "Ann", "arguments": given}
+    assert shown_record(begin)[22:] == "begin by Ann arguments=[rounds=3, speed=0.1 m/s]"
 
 
 def test_a_run_as_a_tree() -> None:

@@ -7,7 +7,7 @@ import json
 import re
 from pathlib import Path
 
-from robot_rt_control.application.editor.server import PAGE
+from robot_rt_control.application.editor.installed import PAGE
 
 WEB = Path(__file__).parents[4] / "web"
 
