@@ -157,6 +157,35 @@ def test_a_program_as_a_state_and_a_blueprint_open_the_program_that_runs(
     assert page.locator(".is-runs").count() == 0
 
 
+def test_N48_a_moved_state_changes_one_line_and_stays(come: Callable[..., Any], picture: Any) -> None:
+    page = come()
+    open_text(page, USES)
+    settled(page)
+    before, box = text_of(page), node(page, "touch").bounding_box()
+    page.mouse.move(box["x"] + 60, box["y"] + 14)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 160, box["y"] + 44, steps=6)
+    page.mouse.up()
+    after = text_of(page)
+    added = after.removeprefix(before)
+    assert added.startswith("view:\n  touch: [") and after.startswith(before), after
+    settled(page)
+    assert page.locator(".good-line").inner_text() == "No mistakes."
+    # Again, by the keyboard: the same line.
+    node(page, "touch").focus()
+    page.keyboard.press("ArrowRight")
+    assert len(text_of(page).splitlines()) == len(after.splitlines()) and text_of(page) != after
+    kept = text_of(page)
+    page.reload()
+    page.wait_for_selector(".node")
+    settled(page)
+    assert text_of(page) == kept and overlaps(page) == []
+    picture(page, "program_moved")
+    assert ProgramTemplate(kept).sample().definition == ProgramTemplate(USES).sample().definition
+    page.get_by_role("button", name="Arrange").click()
+    assert text_of(page) == before
+
+
 @pytest.mark.parametrize("name", ["act_on_object", "move_object", "move_to_corner", "peg_in_hole", "trace_edge"])
 def test_the_library_is_drawn(come: Callable[..., Any], picture: Any, name: str) -> None:
     page = come()

@@ -670,9 +670,9 @@ export class Store {
                 if (link) return insertOnLink(text, link.node, link.index, id, content);
                 const added = addNode(text, id, content, leads && after !== undefined ? { node: after, result: 'success' } : undefined);
                 // It stays where it was dropped. The first one begins the picture.
-                return place && !doc.graph.isProgram && doc.graph.nodes.length > 0 ? moveNode(added, id, place[0], place[1]) : added;
+                return place && doc.graph.nodes.length > 0 ? moveNode(added, id, place[0], place[1]) : added;
             });
-        if (!place || link || doc.graph.isProgram || doc.graph.nodes.length === 0) this.fitWanted += 1;
+        if (!place || link || doc.graph.nodes.length === 0) this.fitWanted += 1;
         this.select([id]);
     }
 

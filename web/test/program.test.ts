@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { activeStates } from '../src/program_live.ts';
 import { programNames } from '../src/program_names.ts';
 import type { ActionType, LiveProgram } from '../src/server.ts';
-import { addNode, connect, deleteNodes, disconnect, insertOnLink, renameNode } from '../src/text/blueprint_edits.ts';
+import { addNode, arrange, connect, deleteNodes, disconnect, insertOnLink, moveNode, renameNode } from '../src/text/blueprint_edits.ts';
 import { readGraph } from '../src/text/graph.ts';
 import { begin, edit, redo, undo } from '../src/text/history.ts';
 import {
@@ -71,6 +71,21 @@ test('the picture of a program', () => {
     assert.deepEqual(touch?.candidates.map((each) => [each.on[0], each.go, each.index]), [
         ['contact', 'corner', 0], ['not_found', 'give_up', 1], ['not_found', 'note', 1], ['failed', 'give_up', 2]]);
     assert.deepEqual(exitsOf(readGraph(USES)), ['give_up']);
+});
+
+test('N48: a moved state is one line of view, and follows its state', () => {
+    const moved = moveNode(NEAR, 'down', 10.4, 20.6);
+    assert.equal(moved, `${NEAR}view:\n  down: [10, 21]\n`);
+    const both = moveNode(moveNode(moved, 'stay', 1, 2), 'down', -5, 7);
+    assert.deepEqual(lines(moveNode(moved, 'stay', 1, 2), both), [['  down: [10, 21]'], ['  down: [-5, 7]']]);
+    assert.deepEqual(readGraph(both).nodes.map((node) => node.place), [[-5, 7], null, null, [1, 2]]);
+    assert.equal(renameNode(both, 'down', 'approach').endsWith('view:\n  approach: [-5, 7]\n  stay: [1, 2]\n'), true);
+    assert.equal(renameNode(renameNode(both, 'down', 'approach'), 'approach', 'down'), both);
+    assert.equal(deleteNodes(both, ['down']).endsWith('view:\n  stay: [1, 2]\n'), true);
+    assert.equal(deleteNodes(both, ['down', 'stay']).includes('view'), false);
+    assert.equal(arrange(both, ['down', 'watch']), `${NEAR}view:\n  stay: [1, 2]\n`);
+    assert.equal(arrange(both), NEAR);
+    assert.equal(placeOfLine(both, both.split('\n').length - 1).state, '');
 });
 
 test('a program from nothing', () => {

@@ -115,6 +115,18 @@ actions:
 """
 
 
+def test_N48_a_program_s_moved_states_stay_where_a_person_put_them(tmp_path: Path) -> None:
+    moved = "view: {middle: [300, 40], last: [300, 400], gone: [1, 2], first: far}\n"
+    diagram = diagram_of(ProgramTemplate(OUTER + moved, find=lambda name: ProgramTemplate(INNER)))
+    assert diagram.places == {("action", "last"): (300.0, 400.0), ("use", "middle"): (300.0, 40.0)}
+    layout, boxes = _Picture(diagram).layout, _Picture(diagram).boxes
+    (ax, ay), (bx, by) = layout.centers["use", "middle"], layout.centers["action", "last"]
+    a, b = boxes["use", "middle"], boxes["action", "last"]
+    assert (bx - b.width / 2) - (ax - a.width / 2) == pytest.approx(0.0)
+    assert (by - b.height / 2) - (ay - a.height / 2) == pytest.approx(360.0)
+    assert draw(diagram, tmp_path / "moved.svg").stat().st_size > 1000
+
+
 def test_a_used_program_is_a_box_with_its_own_states(tmp_path: Path) -> None:
     diagram = diagram_of(ProgramTemplate(OUTER, find=lambda name: ProgramTemplate(INNER)))
     assert shown(diagram) == {

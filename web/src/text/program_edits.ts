@@ -1,6 +1,7 @@
 // What a person does with the states, reactions and declarations of a program, as functions from text to text.
 
 import { type Graph, isRecord, type Json, listed, readGraph, texts } from './graph.ts';
+import { arrange, renamePlace } from './places.ts';
 import { insert, mapScalars, type Path, place, Raw, remove, renameKey, set, type Value, written } from './yaml_edit.ts';
 
 /** The owner of a reaction: a state; empty: none, it is judged in every state. */
@@ -65,7 +66,7 @@ export function deleteStates(text: string, ids: readonly string[]): string {
             if (left.length < texts(targets).length) next = setExit(next, owner, exit, left);
         }
     }
-    for (const id of ids) next = setStart(remove(next, ['actions', id]), id, false);
+    for (const id of ids) next = setStart(remove(arrange(next, [id]), ['actions', id]), id, false);
     const rest = readGraph(next);
     const first = rest.nodes[0];
     if (first && texts(graph.content.start).length > 0 && texts(rest.content.start).length === 0) next = addStartBefore(next, first.id);
@@ -97,7 +98,7 @@ export function renameState(text: string, from: string, to: string): string {
         const isRead = READS.has(last) || (keys[0] === 'actions' && keys[2] === 'strategies' && keys.includes('inputs'));
         return isRead ? value.replace(read, to) : undefined;
     });
-    return renameKey(next, ['actions', from], to);
+    return renamePlace(renameKey(next, ['actions', from], to), from, to);
 }
 
 /** Give a parameter another name: all values and conditions that use it follow. */

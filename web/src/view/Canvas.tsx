@@ -217,7 +217,7 @@ function Flow() {
                 width: box.width,
                 height: box.height,
                 selected: doc.selection.includes(box.id),
-                draggable: box.node !== null && !doc.readOnly && !graph.isProgram,
+                draggable: box.node !== null && !doc.readOnly,
                 selectable: box.node !== null,
                 focusable: box.node !== null,
                 ariaLabel: box.node ? `Node ${box.id}: ${box.node.skill || box.node.kind}` : `End ${box.end}`,
