@@ -186,6 +186,70 @@ def test_N48_a_moved_state_changes_one_line_and_stays(come: Callable[..., Any], 
     assert text_of(page) == before
 
 
+def test_motion_commands_and_strategies_have_forms(come: Callable[..., Any], picture: Any) -> None:
+    page = come()
+    open_text(page, "name: swing\nstart: stay\nactions:\n  stay: {type: hold, parts: arm}   # to begin with\n")
+    add_action(page, "motion_group")
+    command = page.get_by_role("group", name="Command 1")
+    assert command.get_by_label("Command 1: part").input_value() == "arm"
+    zeros = "[0, 0, 0, 0, 0, 0, 0]"
+    assert command.get_by_label("position [rad or m]").input_value() == zeros
+    page.get_by_role("button", name="Add a motion command").click()
+    second = page.get_by_role("group", name="Command 2")
+    second.get_by_label("It goes to").select_option("velocity")
+    second.get_by_label("time [s]").fill("2.5")
+    second.locator("summary").click()
+    second.get_by_label("speed", exact=True).fill("fast")
+    page.keyboard.press("Escape")
+    settled(page)
+    # The mistake is at its command, and goes.
+    wrong = second.locator(".bad-hint")
+    wrong.first.wait_for()
+    assert command.locator(".bad-hint").count() == 0
+    second.get_by_label("speed", exact=True).fill("0.5")
+    settled(page)
+    wrong.first.wait_for(state="detached")
+    second.get_by_role("button", name="Command 2 earlier").click()
+    assert page.get_by_role("group", name="Command 1").get_by_label("It goes to").input_value() == "velocity"
+    page.get_by_role("button", name="Remove command 1").click()
+    page.get_by_role("group", name="Command 2").wait_for(state="detached")
+    settled(page)
+    picture(page, "program_commands")
+    assert serious(page) == []
+
+    # A law for each degree of freedom: forms of what the law declares.
+    add_action(page, "govern_tool")
+    page.get_by_label("Degree of freedom").select_option("z")
+    page.get_by_role("button", name="Govern it").click()
+    slow = page.get_by_role("group", name="Strategy 1 of z")
+    slow.get_by_label("Name of strategy 1 of z").fill("slow")
+    slow.get_by_label("Name of strategy 1 of z").press("Enter")
+    page.get_by_role("button", name="Add a strategy of z").click()
+    press = page.get_by_role("group", name="Strategy 1 of z")
+    press.get_by_label("Law 1 of z").select_option("force")
+    settled(page)
+    invalid = press.locator(".field:has(input[aria-invalid]) label")
+    assert invalid.all_inner_texts() == ["Input force [effort]", "force [effort]"]
+    picture(page, "program_strategy_mistakes")
+    press.get_by_label("Input force [effort]", exact=True).fill("below.dis")
+    page.get_by_role("option", name="below.distance").click()
+    press.get_by_label("force [effort]", exact=True).fill("-5")
+    press.get_by_label("Condition of strategy 1 of z").fill("below.distance < 0.1")
+    page.keyboard.press("Escape")
+    last = page.get_by_role("group", name="Strategy 2 of z")
+    last.get_by_label("velocity [joint/s]").fill("-0.01")
+    settled(page)
+    picture(page, "program_strategies")
+    written = ProgramTemplate(text_of(page)).sample().definition.actions[-1].strategies
+    assert [(a.axis, [(s.name, s.law, s.when) for s in a.strategies]) for a in written] == [
+        ("z", [("force", "force", "below.distance < 0.1"), ("slow", "velocity", "")])]
+    assert "# to begin with" in text_of(page)
+    assert serious(page) == []
+    page.get_by_role("button", name="Remove strategy 1 of z").click()
+    page.get_by_role("button", name="Remove strategy 1 of z").click()
+    assert "strategies" not in text_of(page)
+
+
 @pytest.mark.parametrize("name", ["act_on_object", "move_object", "move_to_corner", "peg_in_hole", "trace_edge"])
 def test_the_library_is_drawn(come: Callable[..., Any], picture: Any, name: str) -> None:
     page = come()

@@ -505,6 +505,9 @@ class MemoryRobot:
                     for v in (*t.state_variables, *t.action_variables)
                 ],
                 "signals": list(t.signals),
+                "inputs": [{"name": i.name, "unit": i.unit, "description": i.description} for i in t.inputs],
+                "degrees_of_freedom": [degree.name for degree in t.degrees_of_freedom],
+                "streams": [{"name": stream.name} for stream in t.streams],
                 "source": "built in",
             }
             for name, t in (self.workcell.types or {}).items()
@@ -512,7 +515,8 @@ class MemoryRobot:
 
     def parts(self) -> list[Json]:
         return [
-            {"name": name, "kind": part.kinds[0], "operational_state": "enabled", "fault": "", "session": ""}
+            {"name": name, "kind": part.kinds[0], "operational_state": "enabled", "fault": "", "session": "",
+             "joint_names": list(part.joints or ())}
             for name, part in (self.workcell.parts or {}).items()
         ]
 

@@ -3,7 +3,7 @@
 import { useSyncExternalStore } from 'react';
 
 import {
-    type ActionType, type Answer, ask, type Live, type LiveNode, LiveSocket, type LogRecord, NotEntered, type ParameterInfo, type Person, type ProgramInfo,
+    type ActionType, type Answer, ask, type Live, type LiveNode, LiveSocket, type LogRecord, NotEntered, type ParameterInfo, type PartInfo, type Person, type ProgramInfo,
     type Refusal, type RunInfo, type SaveAnswer, type SkillInfo,
 } from './server.ts';
 import { programNames } from './program_names.ts';
@@ -75,7 +75,9 @@ export class Store {
     /** The library of actions: states of programs are made of them. */
     types = new Map<string, ActionType>();
     variables: { name: string; unit: string; description: string }[] = [];
-    parts: { name: string; kind: string }[] = [];
+    parts: PartInfo[] = [];
+    /** What a motion command of a program can have. */
+    motionKeys: ParameterInfo[] = [];
     docs: Doc[] = [];
     active = 0;
     view: 'picture' | 'text' = 'picture';
@@ -163,12 +165,13 @@ export class Store {
         const [parts, variables, types] = await Promise.all([
             ask<Answer & { parts?: Store['parts'] }>('parts'),
             ask<Answer & { variables?: Store['variables'] }>('variables'),
-            ask<Answer & { action_types?: ActionType[] }>('action_types'),
+            ask<Answer & { action_types?: ActionType[]; motion_command?: ParameterInfo[] }>('action_types'),
         ]);
         if (!parts.parts || !variables.variables || !types.action_types) this.retry('workcell', () => this.loadWorkcell());
         this.parts = parts.parts ?? [];
         this.variables = variables.variables ?? [];
         this.types = new Map((types.action_types ?? []).map((type) => [type.name, type]));
+        this.motionKeys = types.motion_command ?? [];
         this.changed();
     }
 

@@ -11,9 +11,11 @@ import {
     addReaction, moveReaction, newProgram, partsOf, placeOfLine, reactionsOf, removeReaction, renameParameter, renameRole, renameState, setExit,
     setPart, setReaction, setStart, setTargets, type Slot,
 } from '../text/program_edits.ts';
+import { commandOfMistake, strategyOfMistake } from '../text/motion_edits.ts';
 import { type Path, remove, set, type Value } from '../text/yaml_edit.ts';
 import { Adder, asText, Parameters, textAt } from './Inspector.tsx';
 import { Choice, Expression, Field, NameField } from './fields.tsx';
+import { CommandForms, StrategyForms } from './MotionForms.tsx';
 
 const NAME = /^[A-Za-z_]\w*$/;
 
@@ -130,12 +132,13 @@ export function StateForm({ node }: { node: GraphNode }) {
     const mine = doc.mistakes.filter((mistake) => mistake.node === node.id);
     const text = doc.checked;
     const inReaction = (index: number): Mistake[] => mine.filter((mistake) => placeOfLine(text, mistake.line).reaction === index);
-    const general = mine.filter((mistake) => placeOfLine(text, mistake.line).reaction < 0 && !infos.some((info) => mistake.text.includes(`parameter '${info.name}'`)));
+    const isGroup = content.type === 'motion_group';
+    const inMotion = mine.filter((mistake) => (isGroup ? commandOfMistake(text, node.id, mistake) >= 0 : strategyOfMistake(text, node.id, mistake) !== undefined));
+    const general = mine.filter((mistake) => !inMotion.includes(mistake) && placeOfLine(text, mistake.line).reaction < 0 && !infos.some((info) => mistake.text.includes(`parameter '${info.name}'`)));
     const slots = (type?.slots ?? []).map((slot) => ({ name: slot.name, kinds: slot.kinds.filter((kind) => kind !== 'axis'), hint: slot.description }));
     const roles = (program?.parts ?? []).map((role) => ({ name: role.split(':')[0] ?? role, kinds: [], hint: '' }));
     const used = isUse ? it.skill(node.skill) : undefined;
     const exits = isUse ? [...new Set([...(used?.results ?? []), ...(used?.failures ?? []), ...Object.keys(isRecord(content.exits) ? content.exits : {})])] : [];
-    const strategies = isRecord(content.strategies) ? Object.entries(content.strategies) : [];
     return (
         <div>
             <div className="form-head"><h2>{node.skill || 'state'}</h2><span className="chip">{isUse ? 'a program as a state' : 'state'}</span></div>
@@ -152,22 +155,10 @@ export function StateForm({ node }: { node: GraphNode }) {
             <Check label="The program may end here" value={content.final === true} change={(final) => it.edit((t) => setField(t, [...path, 'final'], final ? true : undefined))} />
             {isUse
                 ? <PartChoices slots={roles} given={isRecord(content.parts) ? (content.parts as Record<string, string>) : {}} change={(role, part) => it.edit((t) => setField(t, [...path, 'parts', role], part === '' ? undefined : part))} />
-                : content.commands === undefined && <PartChoices slots={slots} given={partsOf(content, slots)} change={(slot, part) => it.edit((t) => setPart(t, node.id, slots, slot, part))} />}
-            <Parameters infos={infos} path={[...path, 'parameters']} given={isRecord(content.parameters) ? content.parameters : {}} mistakes={mine} />
-            {content.commands !== undefined && <p className="hint">Motion commands are written in the text.</p>}
-            {strategies.length > 0 && (
-                <section>
-                    <h3>Strategies</h3>
-                    {strategies.map(([axis, list]) => (
-                        <div key={axis} className="candidate">
-                            <strong>{axis}</strong>
-                            {(Array.isArray(list) ? list : []).filter(isRecord).map((strategy, n) => strategy.when === undefined
-                                ? <p key={n}>{asText(strategy.name)} <span className="quiet">otherwise</span></p>
-                                : <Expression key={n} label={asText(strategy.name)} value={asText(strategy.when)} change={(when) => it.edit((t) => set(t, [...path, 'strategies', axis, n, 'when'], when), `strategy ${node.id} ${axis} ${n}`)} />)}
-                        </div>
-                    ))}
-                </section>
-            )}
+                : !isGroup && <PartChoices slots={slots} given={partsOf(content, slots)} change={(slot, part) => it.edit((t) => setPart(t, node.id, slots, slot, part))} />}
+            <Parameters infos={infos} path={[...path, 'parameters']} given={isRecord(content.parameters) ? content.parameters : {}} mistakes={mine.filter((mistake) => !inMotion.includes(mistake))} />
+            {isGroup && <CommandForms node={node} type={type} mistakes={inMotion} />}
+            {type && !isGroup && type.slots.some((slot) => slot.moves) && <StrategyForms node={node} type={type} mistakes={inMotion} />}
             {isUse ? (
                 <section>
                     <h3>What follows its exits</h3>
