@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from memory_robot import MemoryRobot
 from pages import SEARCH, draw_link, node, open_text, overlaps, program_state, serious, settled, text_of
+from served_editor import Served
 
 from robot_rt_control.program.file import ProgramTemplate
 
@@ -184,6 +185,36 @@ def test_N48_a_moved_state_changes_one_line_and_stays(come: Callable[..., Any], 
     assert ProgramTemplate(kept).sample().definition == ProgramTemplate(USES).sample().definition
     page.get_by_role("button", name="Arrange").click()
     assert text_of(page) == before
+
+
+def test_E12_two_people_save_the_same_program(
+    come: Callable[..., Any], editor: Served, robot: MemoryRobot, picture: Any
+) -> None:
+    ann = come("Ann")
+    open_text(ann, USES)
+    ann.get_by_role("button", name="Save", exact=True).click()
+    ann.get_by_text("Saved tour as version 1").wait_for()
+    cookie = editor.enter(editor.server.keys.operate, "Ben")
+    theirs = USES.replace("elapsed > 1", "elapsed > 2")
+    assert editor.post("save_program", {"text": theirs, "based_on": 1}, cookie=cookie)[1]["success"]
+    node(ann, "rest").click()
+    ann.get_by_label("Condition 1").fill("elapsed > 3")
+    ann.get_by_role("button", name="Save", exact=True).click()
+    ann.get_by_text("Somebody else saved tour meanwhile").wait_for()
+    assert "elapsed > 2" in ann.locator(".difference .removed").inner_text()
+    assert "elapsed > 3" in ann.locator(".difference .added").inner_text()
+    picture(ann, "program_overtaken")
+    ann.get_by_role("button", name="Save mine as the next version").click()
+    ann.get_by_text("Saved tour as version 3").wait_for()
+    first, second, third = robot.own_programs["tour"]
+    assert (first, second) == (USES, theirs) and "elapsed > 3" in third
+    # All versions were deleted meanwhile: that can be saved over as well.
+    assert editor.post("delete_program", {"name": "tour"}, cookie=cookie)[1]["success"]
+    ann.get_by_label("Condition 1").fill("elapsed > 4")
+    ann.get_by_role("button", name="Save", exact=True).click()
+    ann.get_by_text("Somebody else saved tour meanwhile").wait_for()
+    ann.get_by_role("button", name="Save mine as the next version").click()
+    ann.get_by_text("Saved tour as version 1").wait_for()
 
 
 def test_motion_commands_and_strategies_have_forms(come: Callable[..., Any], picture: Any) -> None:

@@ -570,32 +570,25 @@ export class Store {
         const doc = this.doc;
         if (!doc) return false;
         const text = doc.history.text;
-        if (doc.graph.isProgram) {
-            const answer = await this.do<SaveAnswer>('save_program', { text }, `Saved ${doc.graph.name}.`);
-            if (answer.success) {
-                this.update(doc, { savedName: doc.graph.name, savedText: text, basedOn: answer.version ?? 0 });
-                this.keep();
-                this.changed();
-            }
-            return answer.success;
-        }
+        const isProgram = doc.graph.isProgram;
         const isOwn = doc.savedName === doc.graph.name;
-        const answer = await ask<SaveAnswer>('save_skill', {
-            text, based_on: options.basedOn ?? (isOwn ? doc.basedOn : 0), draft: options.draft ?? false,
-        });
+        const based_on = options.basedOn ?? (isOwn ? doc.basedOn : 0);
+        const answer = isProgram
+            ? await ask<SaveAnswer>('save_program', { text, based_on })
+            : await ask<SaveAnswer>('save_skill', { text, based_on, draft: options.draft ?? false });
         if (answer.success) {
             this.update(this.docs.find((each) => each.key === doc.key) ?? doc, {
                 savedName: answer.name ?? doc.graph.name, basedOn: answer.version ?? 0, savedText: text,
             });
             this.dialog = null;
             this.keep();
-            this.say(`Saved ${answer.name ?? ''} as version ${answer.version ?? 0}${options.draft ? ', a draft: it cannot be run' : ''}.`);
-        } else if (answer.overtaken) {
-            const latest = await ask<Answer & { skills?: SkillInfo[] }>('list_skills', { name: doc.graph.name });
-            this.dialog = { kind: 'overtaken', text: answer.overtaken, version: latest.skills?.[0]?.version ?? 0 };
+            this.say(`Saved ${answer.name ?? doc.graph.name} as version ${answer.version ?? 0}${options.draft ? ', a draft: it cannot be run' : ''}.`);
+        } else if (answer.refusals?.some((refusal) => refusal.error === 'Overtaken')) {
+            const latest = await ask<Answer & { skills?: SkillInfo[]; programs?: ProgramInfo[] }>(isProgram ? 'list_programs' : 'list_skills', { name: doc.graph.name });
+            this.dialog = { kind: 'overtaken', text: answer.overtaken ?? '', version: (latest.skills ?? latest.programs)?.[0]?.version ?? 0 };
             this.changed();
         } else {
-            this.say(`Not saved: ${answer.message.split('\n')[0] ?? ''} You can keep it as a draft.`, true);
+            this.say(`Not saved: ${answer.message.split('\n')[0] ?? ''}${isProgram ? '' : ' You can keep it as a draft.'}`, true);
         }
         return answer.success;
     }

@@ -329,6 +329,17 @@ def test_E12_a_save_that_was_overtaken_brings_both_texts(editor: Served) -> None
     assert not answer["success"] and answer["overtaken"] == theirs
 
 
+def test_E12_a_save_of_a_program_that_was_overtaken_brings_both_texts(editor: Served, robot: MemoryRobot) -> None:
+    cookie = editor.enter(editor.server.keys.operate)
+    for based_on, more in ((0, ""), (1, "# theirs\n")):
+        saved = editor.post("save_program", {"text": PROGRAM + more, "based_on": based_on}, cookie=cookie)[1]
+        assert saved["success"] and saved["overtaken"] == "", saved
+    answer = editor.post("save_program", {"text": PROGRAM + "# mine\n", "based_on": 1}, cookie=cookie)[1]
+    assert not answer["success"] and answer["overtaken"] == PROGRAM + "# theirs\n"
+    assert [refusal["error"] for refusal in answer["refusals"]] == ["Overtaken"]
+    assert robot.own_programs["mine"] == [PROGRAM, PROGRAM + "# theirs\n"]
+
+
 def test_malformed_requests_and_messages_start_nothing(editor: Served, robot: MemoryRobot) -> None:
     chance = random.Random(1)
     pieces = [
