@@ -136,6 +136,15 @@ def test_a_program_as_a_state_and_a_blueprint_open_the_program_that_runs(
     node(page, "touch").locator(".is-runs").wait_for()
     picture(page, "program_uses")
 
+    # The program that it uses, down to its active states: they are lit there as well. A blueprint may run the user.
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_text("Saved tour").wait_for()
+    node(page, "touch").dblclick()
+    node(page, "approach").locator(".is-runs").wait_for()
+    assert page.locator(".is-runs").count() == 2
+    robot.program_states = []
+    page.locator(".is-runs").first.wait_for(state="detached")
+
     # A blueprint's node opens the program that it runs, down to the active states.
     robot.seconds = 30.0
     open_text(page, "name: walk\nstart: a\nnodes:\n  a: {skill: move_until_contact}\n")
@@ -156,6 +165,31 @@ def test_a_program_as_a_state_and_a_blueprint_open_the_program_that_runs(
     node(page, "approach").wait_for()
     page.wait_for_timeout(500)
     assert page.locator(".is-runs").count() == 0
+
+
+def test_the_index_says_where_a_program_comes_from_and_who_uses_it(
+    come: Callable[..., Any], editor: Served, picture: Any
+) -> None:
+    cookie = editor.enter(editor.server.keys.operate, "Ben")
+    described = USES.replace("start: touch", "description: Touches, then rests.\ntags: [demo]\nstart: touch")
+    for text in (USES, described):
+        assert editor.post("save_program", {"text": text}, cookie=cookie)[1]["success"]
+    walk = "name: walk\nstart: a\nnodes:\n  a: {skill: move_until_contact}\n"
+    assert editor.post("save_skill", {"text": walk}, cookie=cookie)[1]["success"]
+    page = come()
+    page.get_by_role("tab", name="Files").click()
+
+    def row(name: str) -> list[str]:
+        item = page.locator(f".skill-item:has(.skill-name:text-is('{name}'))")
+        item.wait_for()
+        return [str(line) for line in item.locator("span").all_inner_texts()]
+
+    page.get_by_text("used by").first.wait_for()
+    assert row("tour") == ["tour", "version 2, kept: demo", "Touches, then rests."]
+    contact = row("move_until_contact")
+    assert contact[1].startswith("of the library: ") and contact[-1] == "used by tour, walk", contact
+    picture(page, "program_index")
+    assert serious(page) == []
 
 
 def test_N48_a_moved_state_changes_one_line_and_stays(come: Callable[..., Any], picture: Any) -> None:

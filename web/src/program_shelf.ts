@@ -1,5 +1,6 @@
 // What a state of a program can be: an action of the library, or another program.
 
+import type { Uses } from './program_live.ts';
 import type { ActionType, PartInfo, ProgramInfo, SkillInfo } from './server.ts';
 import { exitsOf } from './text/program_graph.ts';
 import { readGraph } from './text/graph.ts';
@@ -22,6 +23,19 @@ export function statesOf(types: Iterable<ActionType>, programs: readonly Program
         tags: program.tags, parts: program.parts, parameters: program.parameters, results: program.text === '' ? program.events : exitsOf(readGraph(program.text)),
     }));
     return [...actions, ...used];
+}
+
+/** Which of their states are programs, of all that are kept. */
+export function usesOf(programs: readonly ProgramInfo[]): Map<string, [string, string][]> {
+    return new Map(programs.map((program) => [program.name, readGraph(program.text).nodes
+        .filter((node) => node.content.use !== undefined).map((node): [string, string] => [node.id, node.skill.split('@')[0] ?? ''])]));
+}
+
+/** Who uses a program: blueprints and skills that call it, and programs that have it as a state. */
+export function usersOf(name: string, skills: readonly SkillInfo[], uses: Uses): string[] {
+    const calling = skills.filter((skill) => skill.name !== name && skill.calls.some((call) => call.split('@')[0] === name)).map((skill) => skill.name);
+    const using = [...uses].filter(([, states]) => states.some(([, used]) => used === name)).map(([program]) => program);
+    return [...new Set([...calling, ...using])].sort();
 }
 
 interface Around {

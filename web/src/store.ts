@@ -7,7 +7,8 @@ import {
     type Refusal, type RunInfo, type SaveAnswer, type SkillInfo,
 } from './server.ts';
 import { programNames } from './program_names.ts';
-import { stateContent, statesOf } from './program_shelf.ts';
+import type { Uses } from './program_live.ts';
+import { stateContent, statesOf, usesOf } from './program_shelf.ts';
 import {
     addNode, copyNodes, deleteNodes, extractSkill, freeId, insertOnLink, moveNode, type OutputType, pasteNodes, renameSkill,
 } from './text/blueprint_edits.ts';
@@ -420,7 +421,9 @@ export class Store {
         }
         const answer = await this.do<Answer & { programs?: ProgramInfo[] }>('list_programs', { name: reference, with_text: true });
         const found = answer.programs?.[0];
-        if (found) {
+        const open = this.docs.findIndex((doc) => doc.savedName === name && doc.basedOn === found?.version && doc.savedText === found.text);
+        if (open >= 0) this.activate(open);
+        else if (found) {
             this.open(found.text, {
                 savedName: name, basedOn: found.version, savedText: found.text,
                 readOnly: found.origin === 'library' || found.version !== Math.max(found.version, ...found.versions),
@@ -621,6 +624,21 @@ export class Store {
             this.statesOf = { types: this.types, programs: this.programs, found: statesOf(this.types.values(), this.programs) };
         }
         return this.statesOf.found;
+    }
+
+    /** Which states of programs are programs themselves. */
+    get uses(): Uses {
+        if (this.usesSeen.programs !== this.programs) this.usesSeen = { programs: this.programs, found: usesOf(this.programs) };
+        return this.usesSeen.found;
+    }
+
+    private usesSeen: { programs: unknown; found: Uses } = { programs: null, found: new Map() };
+
+    /** What the nodes of all blueprints run now; rehearsed ones run nothing. */
+    get running(): string[] {
+        const runs = this.runsNow.filter((run) => run.state !== 'ended' && !run.rehearsed).map((run) => run.run);
+        const nodes = (this.live.blueprints.nodes ?? []).filter((node) => runs.includes(node.run) && node.does !== '');
+        return [...new Set(nodes.map((node) => base(node.does)))].sort();
     }
 
     private statesOf: { types: unknown; programs: unknown; found: SkillInfo[] } = { types: null, programs: null, found: [] };

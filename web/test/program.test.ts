@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { activeStates } from '../src/program_live.ts';
+import { activeStates, prefixesOf } from '../src/program_live.ts';
 import { programNames } from '../src/program_names.ts';
 import type { ActionType, LiveProgram } from '../src/server.ts';
 import { addNode, arrange, connect, deleteNodes, disconnect, insertOnLink, moveNode, renameNode } from '../src/text/blueprint_edits.ts';
@@ -224,11 +224,20 @@ test('active states, also under the prefixes of runs and of programs that use it
     const one = (program: string, ...active: string[]): LiveProgram => ({
         session: 's', program, active, last_reaction: '', last_event: '', strategies: [{ action: active[0] ?? '', degree_of_freedom: 'x', strategy: 'push' }] });
     const states = ['touch', 'approach', 'stay'];
-    const ids = (live: LiveProgram[], isRun: boolean): string[] => [...activeStates('mine', states, live, isRun).keys()];
-    assert.deepEqual(ids([one('mine', 'approach'), one('other', 'stay')], false), ['approach']);
-    assert.deepEqual(activeStates('mine', states, [one('mine', 'approach')], false).get('approach'), { strategies: ['x: push'] });
-    assert.deepEqual(ids([one('', 'n12__approach')], false), []);
-    assert.deepEqual(ids([one('', 'n12__approach')], true), ['approach']);
-    assert.deepEqual(ids([one('mine@2', 'touch__go')], false), ['touch']);
-    assert.deepEqual(ids([one('tour', 'touch__stay', 'n1__first__touch__go')], true), ['stay', 'touch']);
+    const uses = new Map([['tour', [['touch', 'mine'], ['again', 'mine']]], ['outer', [['first', 'tour']]], ['mine', [['touch', 'deepest']]], ['round', [['on', 'round']]]] as [string, [string, string][]][]);
+    const ids = (live: LiveProgram[], running: string[] = []): string[] => [...activeStates('mine', states, live, running, uses).keys()];
+    assert.deepEqual(ids([one('mine', 'approach'), one('other', 'stay')]), ['approach']);
+    assert.deepEqual(activeStates('mine', states, [one('mine', 'approach')], [], uses).get('approach'), { strategies: ['x: push'] });
+    assert.deepEqual(ids([one('', 'n12__approach')]), []);
+    assert.deepEqual(ids([one('', 'n12__approach')], ['mine']), ['approach']);
+    assert.deepEqual(ids([one('mine@2', 'touch__go')]), ['touch']);
+    // A program that uses it, whoever runs that one: by itself, or as a node of a blueprint; and one that uses that one.
+    assert.deepEqual(ids([one('tour', 'touch__stay')]), ['stay']);
+    assert.deepEqual(ids([one('tour', 'touch__stay', 'n1__first__touch__touch__go')], ['outer']), ['stay', 'touch']);
+    assert.deepEqual(ids([one('', 'n1_2__touch__approach')], ['tour']), ['approach']);
+    // Not what only has the same names: another state of the user, another program.
+    assert.deepEqual(ids([one('tour', 'stay', 'other__stay'), one('', 'n1__stay')], ['tour', 'round']), []);
+    assert.deepEqual([...activeStates('tour', ['touch', 'stay'], [one('', 'n1__first__touch__stay')], ['outer'], uses).keys()], ['touch']);
+    assert.deepEqual(prefixesOf('outer', 'deepest', uses), ['first__touch__touch__', 'first__again__touch__']);
+    assert.deepEqual(prefixesOf('round', 'mine', uses), []);
 });

@@ -3,6 +3,7 @@
 import { useId, useState } from 'react';
 
 import { lastOf } from '../program_live.ts';
+import { usersOf } from '../program_shelf.ts';
 import { type Mistake, store, useStore } from '../store.ts';
 import { setField, typed } from '../text/blueprint_edits.ts';
 import { type GraphNode, isRecord, type Json, texts } from '../text/graph.ts';
@@ -295,20 +296,26 @@ export function ProgramIndex() {
             <input className="search" type="search" placeholder="Find a program" aria-label="Find a program" value={search} onChange={(event) => setSearch(event.target.value)} />
             {tags.length > 0 && <Choice hidden label="Tag" value={tag} options={[['', 'any tag'], ...tags.map((each): [string, string] => [each, each])]} change={setTag} />}
             {found.length === 0 && <p className="quiet">None has these words.</p>}
-            {found.map((program) => (
+            {found.map((program) => {
+                const users = usersOf(program.name, it.skills, it.uses);
+                const used = users.length > 0 ? `used by ${users.join(', ')}` : '';
+                return (
                 <div key={program.name} className="skill-row level-meta_skill">
-                    <button className="skill-item" onClick={() => void it.openProgram(program.name)} title={`${program.description}\n${program.tags.join(', ')}`}>
+                    <button className="skill-item" onClick={() => void it.openProgram(program.name)} title={[program.description, program.tags.join(', '), used].filter(Boolean).join('\n')}>
                         <span className="skill-name">{program.name}</span>
-                        <span className="skill-description">{program.origin === 'library' ? 'of the library' : `version ${program.version}`}{program.tags.length > 0 && `: ${program.tags.join(', ')}`}</span>
+                        <span className="skill-description">{program.origin === 'library' ? 'of the library' : `version ${program.version}, kept`}{program.tags.length > 0 && `: ${program.tags.join(', ')}`}</span>
+                        {program.description !== '' && <span className="skill-description">{program.description}</span>}
+                        {used !== '' && <span className="skill-description">{used}</span>}
                     </button>
                     {program.versions.length > 1 && (
                         <Choice hidden label={`Version of ${program.name}`} value="" options={[['', '@'], ...program.versions.map((version): [string, string] => [String(version), `@${version}`])]} change={(version) => version && void it.openProgram(`${program.name}@${version}`)} />
                     )}
                     {program.origin !== 'library' && it.me?.may_operate && (
-                        <button className="small" aria-label={`Delete ${program.name}`} title="Delete all versions" onClick={() => { if (window.confirm(`Delete all versions of ${program.name}?`)) void it.deleteProgram(program.name); }}>×</button>
+                        <button className="small" aria-label={`Delete ${program.name}`} title="Delete all versions" onClick={() => { if (window.confirm(`Delete all versions of ${program.name}?${used && ` It is ${used}.`}`)) void it.deleteProgram(program.name); }}>×</button>
                     )}
                 </div>
-            ))}
+                );
+            })}
         </section>
     );
 }
