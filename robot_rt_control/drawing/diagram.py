@@ -66,16 +66,15 @@ class Diagram:
     """Top left corners [pt] of boxes that a person moved; all others are laid out."""
 
 
-def moved_places(view: Mapping[str, Any], known: Container[Key], *kinds: str) -> dict[Key, tuple[float, float]]:
+def moved_places(view: Mapping[str, Any], known: Container[Key], kind: str) -> dict[Key, tuple[float, float]]:
     """The places of `view:` in a text, of the boxes that there are. What is no place is ignored.
 
     Args:
-        kinds: first parts of their keys.
+        kind: first part of their keys.
     """
     return {
         (kind, id): (float(place[0]), float(place[1]))
         for id, place in view.items()
-        for kind in kinds
         if (kind, id) in known and _is_place(place)
     }
 

@@ -116,7 +116,8 @@ class _Builder:
             header=tuple(header),
             states=tuple(level.states.values()),
             switches=tuple(level.switches.values()),
-            places=moved_places(view, level.states, "action", "use"),
+            # A used program's box contains its states here, so it is larger than in the editor: it gives way.
+            places=moved_places(view, level.states, "action"),
         )
 
     def state(self, action: ActionDefinition) -> State:

@@ -7,6 +7,7 @@ import { usersOf } from '../program_shelf.ts';
 import { type Mistake, store, useStore } from '../store.ts';
 import { setField, typed } from '../text/blueprint_edits.ts';
 import { type GraphNode, isRecord, type Json, texts } from '../text/graph.ts';
+import { arrange } from '../text/places.ts';
 import { exitsOf } from '../text/program_graph.ts';
 import {
     addReaction, moveReaction, newProgram, partsOf, placeOfLine, reactionsOf, removeReaction, renameParameter, renameRole, renameState, setExit,
@@ -151,7 +152,10 @@ export function StateForm({ node }: { node: GraphNode }) {
                 it.edit((t) => renameState(t, node.id, id));
                 it.select([id]);
             }} />
-            {isUse && <div className="row"><button onClick={() => void it.openProgram(node.skill)}>Open {node.skill}</button></div>}
+            <div className="row">
+                {isUse && <button onClick={() => void it.openProgram(node.skill)}>Open {node.skill}</button>}
+                {node.place && <button onClick={() => it.edit((t) => arrange(t, [node.id]))}>Place it by itself</button>}
+            </div>
             <Check label="The program starts with it" value={node.isStart} change={(begins) => it.edit((t) => setStart(t, node.id, begins))} />
             <Check label="The program may end here" value={content.final === true} change={(final) => it.edit((t) => setField(t, [...path, 'final'], final ? true : undefined))} />
             {isUse
