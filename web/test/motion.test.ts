@@ -5,7 +5,7 @@ import { jointsOf, stateContent } from '../src/program_shelf.ts';
 import type { ActionType } from '../src/server.ts';
 import { readGraph } from '../src/text/graph.ts';
 import {
-    addCommand, addStrategy, commandOfMistake, commandsOf, keyOfMistake, moveCommand, moveStrategy, removeCommand, removeStrategy, setCommand, setLaw,
+    addCommand, addStrategy, commandOfMistake, commandsOf, fieldOfStrategy, keyOfMistake, moveCommand, moveStrategy, removeCommand, removeStrategy, setCommand, setLaw,
     setStrategy, setTarget, strategiesOf, strategyOfMistake,
 } from '../src/text/motion_edits.ts';
 
@@ -99,11 +99,28 @@ test('the strategy that a mistake is of', () => {
     const at = (line: number, text = '', state = 'corner') => strategyOfMistake(CORNER, state, { line, text });
     assert.deepEqual(at(9), { axis: 'x', index: 1 });
     assert.deepEqual(at(10, "action 'corner': strategy 'slow' of 'y': parameter 'velocity' is missing"), { axis: 'y', index: 0 });
-    assert.deepEqual(at(8, "strategies of 'x': strategy 'force' is given twice"), { axis: 'x', index: -1 });
+    assert.deepEqual(at(8, "strategies of 'x': strategy 'velocity' is given twice"), { axis: 'x', index: 1 });
+    assert.deepEqual(at(7, "action 'corner': strategies of 'x': unknown degree of freedom"), { axis: 'x', index: -1 });
     assert.deepEqual(at(5, 'actions.corner.strategies.x[1].name'), { axis: 'x', index: 1 });
     assert.equal(at(5), undefined);
     assert.equal(at(11, 'unknown part', 'one'), undefined); // everything is in that line
     assert.deepEqual(at(11, "strategy 'slow' of 'x': law", 'one'), { axis: 'x', index: 0 });
+});
+
+test('the field of a strategy that a mistake is of', () => {
+    const of = "action 'g': strategy 'force' of 'x'";
+    for (const [text, field] of [
+        [`condition of ${of}, column 18: there is no such state variable. expected one of: ahead.age; got 'foo'`, 'when'],
+        ["strategies of 'x': strategy 'force' has no condition, but is not the last", 'when'],
+        [`${of}: when: unknown parameter $x`, 'when'],
+        [`${of}: input 'force': there is no such state variable`, 'inputs.force'],
+        [`${of}: input 'force' of law 'force' is not bound. expected a name; For example: inputs: {force: x}`, 'inputs.force'],
+        [`${of}: parameter 'force' is missing`, 'parameters.force'],
+        [`${of} captures an unknown state variable`, 'capture'],
+        ['actions.g.strategies.z[0].capture. expected a text', 'capture'],
+        ['actions.g.strategies.z[0].name. expected letters', ''],
+        [`${of}: unknown law`, ''],
+    ] as const) assert.equal(fieldOfStrategy({ text }), field, text);
 });
 
 test('a new motion group moves the first part that fits, with as many numbers as it has joints', () => {

@@ -161,14 +161,26 @@ export function strategyOfMistake(text: string, state: string, mistake: { line: 
         const index = named && named[2] === axis ? list.findIndex((each) => String(each.name) === named[1]) : -1;
         if (index >= 0) return { axis, index };
     }
-    const whole = /strategies of '([^']*)'/.exec(mistake.text);
-    if (whole && found.some(([axis]) => axis === whole[1])) return { axis: whole[1] as string, index: -1 };
+    const whole = /strategies of '([^']*)'(?:: strategy '([^']*)')?/.exec(mistake.text);
+    const list = found.find(([axis]) => axis === whole?.[1]);
+    if (list) return { axis: list[0], index: list[1].findIndex((each) => String(each.name) === whole?.[2]) };
     if (lineOf(text, ['actions', state]) === mistake.line) return undefined;
     for (const [axis, list] of found) {
         const index = itemOfLine(text, mistake.line, listPath(state, axis), list.length);
         if (index >= 0) return { axis, index };
     }
     return undefined;
+}
+
+/** The field of a strategy that a mistake is of: when, capture, inputs.NAME, parameters.NAME; '': none of these. */
+export function fieldOfStrategy(mistake: { text: string }): string {
+    const what = mistake.text.split('. expected')[0] ?? '';
+    const named = /: (input|parameter) '([^']*)'/.exec(what);
+    if (named) return `${named[1]}s.${named[2]}`;
+    if (/^condition of |has no condition|(:|\.) ?when\b/.test(what)) return 'when';
+    if (/captures|\.capture\b/.test(what)) return 'capture';
+    const path = /\]\.((?:inputs|parameters)\.\w+)/.exec(what);
+    return path?.[1] ?? '';
 }
 
 /** The key that a mistake is of; '': none of these. */

@@ -8,7 +8,7 @@ import { type Mistake, useStore } from '../store.ts';
 import { typed } from '../text/blueprint_edits.ts';
 import { type GraphNode, isRecord, type Json, texts } from '../text/graph.ts';
 import {
-    addCommand, addStrategy, commandOfMistake, commandsOf, keyOfMistake, moveCommand, moveStrategy, removeCommand, removeStrategy, setCommand, setLaw,
+    addCommand, addStrategy, commandOfMistake, commandsOf, fieldOfStrategy, keyOfMistake, moveCommand, moveStrategy, removeCommand, removeStrategy, setCommand, setLaw,
     setStrategy, setTarget, strategiesOf, strategyOfMistake, targetOf, TARGETS,
 } from '../text/motion_edits.ts';
 import type { Path, Value } from '../text/yaml_edit.ts';
@@ -185,14 +185,13 @@ function StrategyForm({ node, axis, strategy, n, count, laws, mistakes }: {
     const given = (key: string): Json => (isRecord(strategy[key]) ? (strategy[key] as Json) : {});
     const mark = `strategy ${node.id} ${axis} ${n}`;
     const put = (key: Path, value: Value | undefined): void => it.edit((text) => setStrategy(text, node.id, axis, n, key, value), `${mark} ${key.join('.')}`);
-    const isParameter = (mistake: Mistake): boolean => /parameter '/.test(mistake.text) && (law?.parameters ?? []).some((info) => mistake.text.includes(`parameter '${info.name}'`));
-    const ofInput = (input: string): Mistake[] => mistakes.filter((mistake) => mistake.text.includes(`input '${input}'`) || keyOfMistake(mistake, [`inputs.${input}`]) !== '' && mistake.text.includes('input'));
+    const bad = (field: string): string | undefined => mistakes.filter((mistake) => fieldOfStrategy(mistake) === field).map((mistake) => mistake.text).join('\n') || undefined;
     const inputs = [...new Set([...(law?.inputs ?? []).map((each) => each.name), ...Object.keys(given('inputs'))])];
     const slots = (law?.slots ?? []).slice(1);
-    const rest = mistakes.filter((mistake) => !isParameter(mistake) && !inputs.some((input) => ofInput(input).includes(mistake)));
-    const ofKey = (key: string): Mistake[] => rest.filter((mistake) => keyOfMistake(mistake, ['name', 'capture', 'law', 'when']) === key);
+    const shown = new Set(['when', 'capture', ...inputs.map((input) => `inputs.${input}`), ...(law?.parameters ?? []).map((info) => `parameters.${info.name}`)]);
+    const general = mistakes.filter((mistake) => !shown.has(fieldOfStrategy(mistake)));
     const isLast = n === count - 1;
-    const wanted = law?.inputs.length || Object.keys(given('parameters')).length || mistakes.some((mistake) => isParameter(mistake));
+    const isWanted = (law?.inputs ?? []).length > 0 || slots.length > 0 || Object.keys(given('parameters')).length > 0 || mistakes.some((mistake) => !['', 'when'].includes(fieldOfStrategy(mistake)));
     return (
         <div className="candidate" role="group" aria-label={`Strategy ${n + 1} of ${axis}`}>
             <div className="candidate-row">
@@ -203,25 +202,25 @@ function StrategyForm({ node, axis, strategy, n, count, laws, mistakes }: {
                 <Order what={`Strategy ${n + 1} of ${axis}`} n={n} count={count} move={(to) => it.edit((text) => moveStrategy(text, node.id, axis, n, to))} remove={() => it.edit((text) => removeStrategy(text, node.id, axis, n))} />
             </div>
             <p className="quiet" title={law?.description}>{(law?.description ?? '').split(/\.\s/)[0]}</p>
-            <Wrong mistakes={rest.filter((mistake) => ['', 'law', 'name'].includes(keyOfMistake(mistake, ['name', 'capture', 'law', 'when'])))} />
+            <Wrong mistakes={general} />
             <NameField label={`Name of strategy ${n + 1} of ${axis}`} value={name} change={(next) => {
                 if (!NAME.test(next)) return it.say('A name has letters, digits and _, and begins with a letter.', true);
                 put(['name'], next);
             }} />
             <Expression label={`Condition of strategy ${n + 1} of ${axis}`} value={asText(strategy.when)} placeholder={isLast ? 'otherwise: always' : 'wrist.force.z > 5'}
-                bad={ofKey('when').map((mistake) => mistake.text).join('\n') || undefined} change={(when) => put(['when'], when)} />
-            <details open={Boolean(wanted) || slots.length > 0}>
+                bad={bad('when')} change={(when) => put(['when'], when)} />
+            <details open={isWanted}>
                 <summary>What it works on</summary>
                 {inputs.map((input) => {
                     const info = law?.inputs.find((each) => each.name === input);
                     return (
                         <Expression key={input} label={`Input ${input}${info?.unit ? ` [${info.unit}]` : ''}`} value={asText(given('inputs')[input])} placeholder="a state variable" hint={info?.description}
-                            bad={ofInput(input).map((mistake) => mistake.text).join('\n') || undefined} change={(variable) => put(['inputs', input], variable.trim())} />
+                            bad={bad(`inputs.${input}`)} change={(variable) => put(['inputs', input], variable.trim())} />
                     );
                 })}
                 {slots.map((slot, m) => <SlotChoice key={slot.name} slot={slot} value={texts(strategy.parts)[m] ?? ''} change={(part) => put(['parts'], slots.map((_, k) => (k === m ? part : texts(strategy.parts)[k] ?? '')).filter(Boolean))} />)}
                 <Parameters infos={law?.parameters ?? []} path={[...path, 'parameters']} given={given('parameters')} mistakes={mistakes} />
-                <Field label="Its event carries" value={texts(strategy.capture).join(', ')} placeholder="none" hint="State variables, with commas between them." bad={ofKey('capture').map((mistake) => mistake.text).join('\n') || undefined}
+                <Field label="Its event carries" value={texts(strategy.capture).join(', ')} placeholder="none" hint="State variables, with commas between them." bad={bad('capture')}
                     change={(value) => put(['capture'], value.split(',').map((each) => each.trim()).filter(Boolean))} />
             </details>
         </div>

@@ -162,6 +162,7 @@ export function StateForm({ node }: { node: GraphNode }) {
                 ? <PartChoices slots={roles} given={isRecord(content.parts) ? (content.parts as Record<string, string>) : {}} change={(role, part) => it.edit((t) => setField(t, [...path, 'parts', role], part === '' ? undefined : part))} />
                 : !isGroup && <PartChoices slots={slots} given={partsOf(content, slots)} change={(slot, part) => it.edit((t) => setPart(t, node.id, slots, slot, part))} />}
             <Parameters infos={infos} path={[...path, 'parameters']} given={isRecord(content.parameters) ? content.parameters : {}} mistakes={mine.filter((mistake) => !inMotion.includes(mistake))} />
+            {isGroup && <Field label="Its parts" value={texts(content.parts).join(', ')} placeholder="those of its commands" change={(value) => it.edit((t) => setField(t, [...path, 'parts'], listOf(value).length > 0 ? listOf(value) : undefined), `parts ${node.id}`)} />}
             {isGroup && <CommandForms node={node} type={type} mistakes={inMotion} />}
             {type && !isGroup && type.slots.some((slot) => slot.moves) && <StrategyForms node={node} type={type} mistakes={inMotion} />}
             {isUse ? (
@@ -232,6 +233,7 @@ export function ProgramForm() {
                 {Object.entries(section('parameters')).map(([name, declared]) => <Declaration key={name} name={name} one={isRecord(declared) ? declared : {}} />)}
                 <Adder label="New parameter" add={(name) => it.edit((text) => set(text, ['parameters', name], { default: 0 }))} />
             </details>
+            <Field label="Parts that it moves" value={texts(content.parts).join(', ')} placeholder="those of its states" change={(value) => put(['parts'], listOf(value).length > 0 ? listOf(value) : undefined, 'parts')} />
             <section>
                 <h3>Starts with</h3>
                 <div className="targets">
