@@ -25,7 +25,7 @@ from robot_rt_control.program.file import ProgramTemplate, library_template
 from robot_rt_control.program.library import library_programs
 from robot_rt_control.program.schema import SCHEMA_FILE
 from robot_rt_control.program.used_program import Find, Use
-from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, unknown
+from robot_rt_control.vocabulary.errors import DefinitionError, Overtaken, RobotControlError, unknown
 
 _EXAMPLES = """\
 examples:
@@ -188,7 +188,13 @@ def _show(given: argparse.Namespace, output: Output) -> int:
 
 
 def _save(given: argparse.Namespace, output: Output) -> int:
-    version, warnings = _with_client(given, lambda client: client.programs.save(given.file))
+    based_on = given.based_on
+    try:
+        version, warnings = _with_client(given, lambda client: client.programs.save(given.file, based_on=based_on))
+    except Overtaken as error:
+        output.error(error)
+        output.note(f"the version that has come between:\n{error.text}")
+        return 1
     for warning in warnings:
         output.warning(warning)
     output.good(f"saved as version {version}")
@@ -291,6 +297,10 @@ def parser() -> argparse.ArgumentParser:
     show.add_argument("name", help="name, or name@version")
     save = command("save", _save, "check a program, and store it as the next version of its name")
     save.add_argument("file", type=Path, help="program file")
+    save.add_argument(
+        "--based-on", type=int, default=0, metavar="VERSION",
+        help="the version that it was made from: refused if another one has come between (default: do not look)",
+    )  # fmt: skip
     copy = command("copy", _copy, "store a program, such as one of the library, under another name")
     copy.add_argument("program", help="name, or name@version")
     copy.add_argument("name", help="of the copy")

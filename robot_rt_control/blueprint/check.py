@@ -14,6 +14,7 @@ from robot_rt_control.blueprint.levels import LEVELS
 from robot_rt_control.blueprint.phrases import STOP, phrase_key, phrases_of
 from robot_rt_control.blueprint.plan import Graph, Kind
 from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.drawing.diagram import is_place
 from robot_rt_control.validation.edges import Found
 from robot_rt_control.vocabulary.errors import DefinitionError, raise_all, unknown
 
@@ -56,9 +57,12 @@ def _ineffective(template: SkillTemplate) -> Iterator[tuple[tuple[str | int, ...
         for name in sorted({name for name in names if names.count(name) > 1}):
             yield (key,), f"{key}: {name!r} is named {names.count(name)} times"
     for id, place in content.view.items():
-        if id not in content.nodes:
+        if isinstance(place, dict):  # nodes folded into one box
+            for gone in sorted({str(node) for node in place.get("nodes") or ()} - set(content.nodes)):
+                yield ("view", id), f"view: {id!r}: there is no node {gone!r}; expected {unknown('node', gone, content.nodes)}"
+        elif id not in content.nodes:
             yield ("view", id), f"view: there is no node {id!r}; expected {unknown('node', id, content.nodes)}"
-        elif id not in template.moved:
+        elif not is_place(place):
             yield ("view", id), f"view: node {id!r}; expected two numbers, [x, y]; got {place!r}"
 
 

@@ -19,7 +19,7 @@ from robot_rt_control.blueprint.results import ANY as ANY_RESULT
 from robot_rt_control.blueprint.results import DONE, FAILURE, STANDARD, SUCCESS, Results, with_standard
 from robot_rt_control.blueprint.schema import CallKeys, CandidateKeys, NodeKeys
 from robot_rt_control.blueprint.skill_file import SkillTemplate
-from robot_rt_control.drawing.diagram import ANY, HAND, START, Diagram, Key, Line, State, Switch
+from robot_rt_control.drawing.diagram import ANY, HAND, START, Diagram, Key, Line, State, Switch, moved_places
 from robot_rt_control.drawing.state_diagram import header_of
 from robot_rt_control.program.schema import ValueWithUnit
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -75,13 +75,12 @@ class _Builder:
             if reaction.at == "end":
                 label.append(Line(text="at its end", style="response"))
             self.switch(("", ANY), ("node", reaction.go), label)
-        moved = {("node", id): place for id, place in template.moved.items() if ("node", id) in self.states}
         return Diagram(
             title=template.name or template.source,
             header=(*self.header(), *header_of(template.description, template.roles, template.parameters)),
             states=tuple(self.states.values()),
             switches=tuple(self.switches.values()),
-            places=moved,
+            places=moved_places(content.view, self.states, "node"),
         )
 
     def header(self) -> Iterator[Line]:

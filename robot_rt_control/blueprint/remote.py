@@ -28,7 +28,7 @@ from robot_rt_control.definitions.parameter_value import Value
 from robot_rt_control.ros.goal_client import GoalClient
 from robot_rt_control.ros.refusals import error_of, errors_of
 from robot_rt_control.vocabulary import defaults
-from robot_rt_control.vocabulary.errors import Overtaken, RobotControlError
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 NODE = "blueprints"
 
@@ -294,10 +294,7 @@ class Blueprints:
                 refusal.what = _in_file(refusal.what, file)
             answer.warnings = [_in_file(warning, file) for warning in answer.warnings]
         if not answer.success:
-            error = error_of(answer)
-            if isinstance(error, Overtaken):
-                error.text = answer.overtaken
-            raise error
+            raise error_of(answer)
         return _saved(answer)
 
     def try_to_save(

@@ -20,6 +20,7 @@ from robot_rt_control.program.schema import (
     RoleDeclaration,
     Texts,
     ValueOf,
+    View,
 )
 from robot_rt_control.text.json_schema import json_schema, write_json_schema
 from robot_rt_control.text.schema import Each, Flag, Model, Name, refuse
@@ -275,8 +276,8 @@ class SkillFile(Model):
     """The node that begins."""
     nodes: Annotated[dict[Name, NodeKeys], Each] = {}
     reactions: Annotated[list[ReactionKeys], Each] = []
-    view: dict[str, Any] = {}
-    """Places of nodes that a person moved: node → [x, y]. Only editors read it."""
+    view: View = {}
+    """Places of nodes that a person moved: node → [x, y]. Only pictures use it."""
 
 
 def _word(what: str, value: str, known: tuple[str, ...]) -> str:

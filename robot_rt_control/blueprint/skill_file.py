@@ -16,9 +16,7 @@ schema.py has all keys. Rules: docs/semantics.md, N.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -88,12 +86,6 @@ class SkillTemplate:
         path = Path(path)
         return cls(read_text(path, MAX_PROGRAM_BYTES), source=path.name)
 
-    @cached_property
-    def moved(self) -> dict[str, tuple[float, float]]:
-        """The nodes that a person moved → their top left corners. What `view` has beside it places nothing."""
-        view = self.content.view
-        return {id: (float(view[id][0]), float(view[id][1])) for id in self.content.nodes if _is_place(view.get(id))}
-
     def node_at(self, line: int) -> str:
         """The node in whose text a line is, for showing a mistake there; empty: in none."""
         lines = [(self.places.line("nodes", id), id) for id in self.places.data.get("nodes") or {}]
@@ -133,9 +125,3 @@ class SkillTemplate:
                 error = DefinitionError(f"value {parameter.name!r} has the name of a parameter")
                 found.append((error, ("values", parameter.name)))
         return found
-
-
-def _is_place(place: Any) -> bool:
-    return isinstance(place, list) and len(place) == 2 and all(
-        isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) for value in place
-    )  # fmt: skip

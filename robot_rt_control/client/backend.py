@@ -315,7 +315,9 @@ class Backend(Protocol):
         """msg/ProgramInfo."""
         ...
 
-    def save_program(self, program: str, *, name: str, check_only: bool) -> tuple[int, tuple[str, ...]]:
+    def save_program(
+        self, program: str, *, name: str, check_only: bool, based_on: int = 0
+    ) -> tuple[int, tuple[str, ...]]:
         """Text, or with `name` also the name of a kept one. Returns the version, and warnings."""
         ...
 

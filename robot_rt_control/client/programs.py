@@ -69,16 +69,18 @@ class Programs:
         """
         return self._backend.save_program(read_program(program), name="", check_only=True)[1]
 
-    def save(self, program: str | Path) -> tuple[int, tuple[str, ...]]:
+    def save(self, program: str | Path, *, based_on: int = 0) -> tuple[int, tuple[str, ...]]:
         """Check a program and keep it as the next version of its name. Returns the version, and warnings.
 
         Args:
             program: YAML text, or a file on this machine.
+            based_on: the version that it was made from; 0: whatever there is.
 
         Raises:
+            Overtaken: another version has come since `based_on`; its `text` has it. Nothing is kept.
             DefinitionError, ProgramError: all that is wrong, each with its line; nothing is kept.
         """
-        return self._backend.save_program(read_program(program), name="", check_only=False)
+        return self._backend.save_program(read_program(program), name="", check_only=False, based_on=based_on)
 
     def copy(self, program: str, name: str) -> int:
         """Keep a program, of the library or saved, as the next version of another name. Returns the version.

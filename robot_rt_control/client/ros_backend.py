@@ -221,8 +221,12 @@ class RosServices(ABC):
         )
         return list(answer.programs)
 
-    def save_program(self, program: str, *, name: str, check_only: bool) -> tuple[int, tuple[str, ...]]:
-        answer = self.call(srv.SaveProgram, "save_program", program=program, name=name, check_only=check_only)
+    def save_program(
+        self, program: str, *, name: str, check_only: bool, based_on: int = 0
+    ) -> tuple[int, tuple[str, ...]]:
+        answer = self.call(
+            srv.SaveProgram, "save_program", program=program, name=name, check_only=check_only, based_on=based_on
+        )
         return int(answer.version), tuple(answer.warnings)
 
     def delete_program(self, name: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 START, END, ANY, HAND = "start", "end", "any state", "by hand"
 """Nodes of the diagram that are not actions; their keys are ("", START) and so on."""
@@ -62,3 +64,23 @@ class Diagram:
     switches: tuple[Switch, ...]
     places: Mapping[Key, tuple[float, float]] = field(default_factory=dict)
     """Top left corners [pt] of boxes that a person moved; all others are laid out."""
+
+
+def moved_places(view: Mapping[str, Any], known: Container[Key], kind: str) -> dict[Key, tuple[float, float]]:
+    """The places of `view:` in a text, of the boxes that there are. What is no place is ignored.
+
+    Args:
+        kind: first part of their keys.
+    """
+    return {
+        (kind, id): (float(place[0]), float(place[1]))
+        for id, place in view.items()
+        if (kind, id) in known and is_place(place)
+    }
+
+
+def is_place(place: Any) -> bool:
+    """Whether it is the place of a box: [x, y], finite."""
+    return isinstance(place, list) and len(place) == 2 and all(
+        isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) for value in place
+    )  # fmt: skip

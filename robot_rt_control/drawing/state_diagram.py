@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.definitions.definitions import ActionDefinition, AxisDefinition
-from robot_rt_control.drawing.diagram import ANY, END, HAND, START, Diagram, Key, Line, State, Switch
+from robot_rt_control.drawing.diagram import ANY, END, HAND, START, Diagram, Key, Line, State, Switch, moved_places
 from robot_rt_control.program.declarations import Role
 from robot_rt_control.program.file import FilledProgram, ProgramTemplate
 from robot_rt_control.validation.edges import Edge, edges
@@ -110,11 +110,14 @@ class _Builder:
         for key, state in level.states.items():
             if (*path, key) in self.levels:
                 state.nested = self.drawn((*path, key))
+        view = {} if path else self.program.template.view
         return Diagram(
             title=title,
             header=tuple(header),
             states=tuple(level.states.values()),
             switches=tuple(level.switches.values()),
+            # A used program's box contains its states here, so it is larger than in the editor: it gives way.
+            places=moved_places(view, level.states, "action"),
         )
 
     def state(self, action: ActionDefinition) -> State:

@@ -153,6 +153,7 @@ class ProgramTemplate:
         places: the places of its items in the text.
         roles, parameters: to be filled in, in the order of the text.
         exits: those that it declares → whether it is a failure; empty: it declares none.
+        view: places of states that a person moved, as the text has them; only for pictures.
 
     Raises:
         DefinitionError: not YAML, unknown keys, or declarations that contradict themselves; with the line.
@@ -179,7 +180,7 @@ class ProgramTemplate:
         if content is not None:
             self._content = content
             self.name, self.description = content.name, " ".join(content.description.split())
-            self.tags = content.tags
+            self.tags, self.view = content.tags, content.view
             self.exits = {name: given is not None and given.failure for name, given in content.exits.items()}
             self.roles = declared_roles(content, places, mistakes)
             self.parameters = declared_parameters(content.parameters, places, mistakes, content.roles)

@@ -134,6 +134,11 @@ _UNITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """Units of parameters that may be used there; the others have none."""
 
 
+def units_of(key: str) -> tuple[str, ...]:
+    """Units of a key's numbers, such as "pose.position"; empty: they have none."""
+    return _UNITS.get(key, ())
+
+
 def read_command(written: Command, *, action: str, substitution: Substitution, places: Document) -> MotionCommand:
     """A motion command with its expressions computed and its role replaced.
 
@@ -179,7 +184,7 @@ class _Reading:
         if any(isinstance(value, bool | str) for value in values):
             got = f"{text}, which is {result.value!r}"
             raise DefinitionError(of, expected="a number, or a list of numbers", got=got)
-        units = _UNITS.get(key, ())
+        units = units_of(key)
         if result.unit and result.unit not in units:
             expected = " or ".join(map(repr, units)) or "no unit"
             raise DefinitionError(f"{of}: wrong unit", expected=expected, got=f"{text} in {result.unit!r}")

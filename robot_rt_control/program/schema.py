@@ -111,6 +111,8 @@ Starts = Annotated[
         _texts, json_schema_input_type=Name | Annotated[list[Name], Field(max_length=MAX_ACTIONS_PER_COMMAND)]
     ),
 ]
+View = dict[str, Any]
+"""Places of a picture's boxes that a person moved: id → [x, y] of the top left corner, y downwards."""
 ValueOf = Annotated[Value, PlainValidator(_value, json_schema_input_type=_Value)]
 
 
@@ -302,6 +304,8 @@ class ProgramFile(Model):
     """Id → action, or used program: the states."""
     reactions: Annotated[list[Reaction], Each] = []
     """Free-standing reactions, evaluated in every state."""
+    view: View = {}
+    """Places of states that a person moved: state → [x, y]. Only pictures use it."""
 
 
 def program_schema() -> dict[str, Any]:

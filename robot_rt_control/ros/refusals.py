@@ -11,6 +11,7 @@ from robot_rt_control.vocabulary.errors import (
     ConditionError,
     DefinitionError,
     InternalError,
+    Overtaken,
     ProgramError,
     RobotControlError,
     SessionEnded,
@@ -23,6 +24,8 @@ def refuse(answer: Any, error: RobotControlError) -> Any:
     answer.success, answer.message = False, str(error)
     if hasattr(answer, "refusals"):  # services of std_srvs have the text alone
         answer.refusals = refusal_messages(error)
+    if isinstance(error, Overtaken) and hasattr(answer, "overtaken"):
+        answer.overtaken = error.text
     return answer
 
 
@@ -71,6 +74,8 @@ def error_of(answer: Any) -> RobotControlError:
     if not errors:  # of a foreign node, or of a service of std_srvs
         return RobotControlError(answer.message)
     if len(errors) == 1:
+        if isinstance(errors[0], Overtaken):
+            errors[0].text = getattr(answer, "overtaken", "")
         return errors[0]
     return ProgramError(e for e in errors if isinstance(e, DefinitionError))
 

@@ -315,8 +315,10 @@ class CellBackend:
         programs = find_programs(self.server.core, name, search, tags)
         return [program_message(program, with_text=with_text) for program in programs]
 
-    def save_program(self, program: str, *, name: str, check_only: bool) -> tuple[int, tuple[str, ...]]:
-        saved = save_program(self.server.core, program, name=name, check_only=check_only)
+    def save_program(
+        self, program: str, *, name: str, check_only: bool, based_on: int = 0
+    ) -> tuple[int, tuple[str, ...]]:
+        saved = save_program(self.server.core, program, name=name, check_only=check_only, based_on=based_on)
         return saved.version, saved.warnings
 
     def delete_program(self, name: str) -> str:

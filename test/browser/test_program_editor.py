@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from memory_robot import MemoryRobot
 from pages import SEARCH, draw_link, node, open_text, overlaps, program_state, serious, settled, text_of
+from served_editor import Served
 
 from robot_rt_control.program.file import ProgramTemplate
 
@@ -135,6 +136,15 @@ def test_a_program_as_a_state_and_a_blueprint_open_the_program_that_runs(
     node(page, "touch").locator(".is-runs").wait_for()
     picture(page, "program_uses")
 
+    # The program that it uses, down to its active states: they are lit there as well. A blueprint may run the user.
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_text("Saved tour").wait_for()
+    node(page, "touch").dblclick()
+    node(page, "approach").locator(".is-runs").wait_for()
+    assert page.locator(".is-runs").count() == 2
+    robot.program_states = []
+    page.locator(".is-runs").first.wait_for(state="detached")
+
     # A blueprint's node opens the program that it runs, down to the active states.
     robot.seconds = 30.0
     open_text(page, "name: walk\nstart: a\nnodes:\n  a: {skill: move_until_contact}\n")
@@ -155,6 +165,154 @@ def test_a_program_as_a_state_and_a_blueprint_open_the_program_that_runs(
     node(page, "approach").wait_for()
     page.wait_for_timeout(500)
     assert page.locator(".is-runs").count() == 0
+
+
+def test_the_index_says_where_a_program_comes_from_and_who_uses_it(
+    come: Callable[..., Any], editor: Served, picture: Any
+) -> None:
+    cookie = editor.enter(editor.server.keys.operate, "Ben")
+    described = USES.replace("start: touch", "description: Touches, then rests.\ntags: [demo]\nstart: touch")
+    for text in (USES, described):
+        assert editor.post("save_program", {"text": text}, cookie=cookie)[1]["success"]
+    walk = "name: walk\nstart: a\nnodes:\n  a: {skill: move_until_contact}\n"
+    assert editor.post("save_skill", {"text": walk}, cookie=cookie)[1]["success"]
+    page = come()
+    page.get_by_role("tab", name="Files").click()
+
+    def row(name: str) -> list[str]:
+        item = page.locator(f".skill-item:has(.skill-name:text-is('{name}'))")
+        item.wait_for()
+        return [str(line) for line in item.locator("span").all_inner_texts()]
+
+    page.get_by_text("used by").first.wait_for()
+    assert row("tour") == ["tour", "version 2, kept: demo", "Touches, then rests."]
+    contact = row("move_until_contact")
+    assert contact[1].startswith("of the library: ") and contact[-1] == "used by tour, walk", contact
+    picture(page, "program_index")
+    assert serious(page) == []
+
+
+def test_N48_a_moved_state_changes_one_line_and_stays(come: Callable[..., Any], picture: Any) -> None:
+    page = come()
+    open_text(page, USES)
+    settled(page)
+    before, box = text_of(page), node(page, "touch").bounding_box()
+    page.mouse.move(box["x"] + 60, box["y"] + 14)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 160, box["y"] + 44, steps=6)
+    page.mouse.up()
+    after = text_of(page)
+    added = after.removeprefix(before)
+    assert added.startswith("view:\n  touch: [") and after.startswith(before), after
+    settled(page)
+    assert page.locator(".good-line").inner_text() == "No mistakes."
+    # Again, by the keyboard: the same line.
+    node(page, "touch").focus()
+    page.keyboard.press("ArrowRight")
+    assert len(text_of(page).splitlines()) == len(after.splitlines()) and text_of(page) != after
+    kept = text_of(page)
+    page.reload()
+    page.wait_for_selector(".node")
+    settled(page)
+    assert text_of(page) == kept and overlaps(page) == []
+    picture(page, "program_moved")
+    assert ProgramTemplate(kept).sample().definition == ProgramTemplate(USES).sample().definition
+    page.get_by_role("button", name="Arrange").click()
+    assert text_of(page) == before
+
+
+def test_E12_two_people_save_the_same_program(
+    come: Callable[..., Any], editor: Served, robot: MemoryRobot, picture: Any
+) -> None:
+    ann = come("Ann")
+    open_text(ann, USES)
+    ann.get_by_role("button", name="Save", exact=True).click()
+    ann.get_by_text("Saved tour as version 1").wait_for()
+    cookie = editor.enter(editor.server.keys.operate, "Ben")
+    theirs = USES.replace("elapsed > 1", "elapsed > 2")
+    assert editor.post("save_program", {"text": theirs, "based_on": 1}, cookie=cookie)[1]["success"]
+    node(ann, "rest").click()
+    ann.get_by_label("Condition 1").fill("elapsed > 3")
+    ann.get_by_role("button", name="Save", exact=True).click()
+    ann.get_by_text("Somebody else saved tour meanwhile").wait_for()
+    assert "elapsed > 2" in ann.locator(".difference .removed").inner_text()
+    assert "elapsed > 3" in ann.locator(".difference .added").inner_text()
+    picture(ann, "program_overtaken")
+    ann.get_by_role("button", name="Save mine as the next version").click()
+    ann.get_by_text("Saved tour as version 3").wait_for()
+    first, second, third = robot.own_programs["tour"]
+    assert (first, second) == (USES, theirs) and "elapsed > 3" in third
+    # All versions were deleted meanwhile: that can be saved over as well.
+    assert editor.post("delete_program", {"name": "tour"}, cookie=cookie)[1]["success"]
+    ann.get_by_label("Condition 1").fill("elapsed > 4")
+    ann.get_by_role("button", name="Save", exact=True).click()
+    ann.get_by_text("Somebody else saved tour meanwhile").wait_for()
+    ann.get_by_role("button", name="Save mine as the next version").click()
+    ann.get_by_text("Saved tour as version 1").wait_for()
+
+
+def test_motion_commands_and_strategies_have_forms(come: Callable[..., Any], picture: Any) -> None:
+    page = come()
+    open_text(page, "name: swing\nstart: stay\nactions:\n  stay: {type: hold, parts: arm}   # to begin with\n")
+    add_action(page, "motion_group")
+    command = page.get_by_role("group", name="Command 1")
+    assert command.get_by_label("Command 1: part").input_value() == "arm"
+    zeros = "[0, 0, 0, 0, 0, 0, 0]"
+    assert command.get_by_label("position [rad or m]").input_value() == zeros
+    page.get_by_role("button", name="Add a motion command").click()
+    second = page.get_by_role("group", name="Command 2")
+    second.get_by_label("It goes to").select_option("velocity")
+    second.get_by_label("time [s]").fill("2.5")
+    second.locator("summary").click()
+    second.get_by_label("speed", exact=True).fill("fast")
+    page.keyboard.press("Escape")
+    settled(page)
+    # The mistake is at its command, and goes.
+    wrong = second.locator(".bad-hint")
+    wrong.first.wait_for()
+    assert command.locator(".bad-hint").count() == 0
+    second.get_by_label("speed", exact=True).fill("0.5")
+    settled(page)
+    wrong.first.wait_for(state="detached")
+    second.get_by_role("button", name="Command 2 earlier").click()
+    assert page.get_by_role("group", name="Command 1").get_by_label("It goes to").input_value() == "velocity"
+    page.get_by_role("button", name="Remove command 1").click()
+    page.get_by_role("group", name="Command 2").wait_for(state="detached")
+    settled(page)
+    picture(page, "program_commands")
+    assert serious(page) == []
+
+    # A law for each degree of freedom: forms of what the law declares.
+    add_action(page, "govern_tool")
+    page.get_by_label("Degree of freedom").select_option("z")
+    page.get_by_role("button", name="Govern it").click()
+    slow = page.get_by_role("group", name="Strategy 1 of z")
+    slow.get_by_label("Name of strategy 1 of z").fill("slow")
+    slow.get_by_label("Name of strategy 1 of z").press("Enter")
+    page.get_by_role("button", name="Add a strategy of z").click()
+    press = page.get_by_role("group", name="Strategy 1 of z")
+    press.get_by_label("Law 1 of z").select_option("force")
+    settled(page)
+    invalid = press.locator(".field:has(input[aria-invalid]) label")
+    assert invalid.all_inner_texts() == ["Input force [effort]", "force [effort]"]
+    picture(page, "program_strategy_mistakes")
+    press.get_by_label("Input force [effort]", exact=True).fill("below.dis")
+    page.get_by_role("option", name="below.distance").click()
+    press.get_by_label("force [effort]", exact=True).fill("-5")
+    press.get_by_label("Condition of strategy 1 of z").fill("below.distance < 0.1")
+    page.keyboard.press("Escape")
+    last = page.get_by_role("group", name="Strategy 2 of z")
+    last.get_by_label("velocity [joint/s]").fill("-0.01")
+    settled(page)
+    picture(page, "program_strategies")
+    written = ProgramTemplate(text_of(page)).sample().definition.actions[-1].strategies
+    assert [(a.axis, [(s.name, s.law, s.when) for s in a.strategies]) for a in written] == [
+        ("z", [("force", "force", "below.distance < 0.1"), ("slow", "velocity", "")])]
+    assert "# to begin with" in text_of(page)
+    assert serious(page) == []
+    page.get_by_role("button", name="Remove strategy 1 of z").click()
+    page.get_by_role("button", name="Remove strategy 1 of z").click()
+    assert "strategies" not in text_of(page)
 
 
 @pytest.mark.parametrize("name", ["act_on_object", "move_object", "move_to_corner", "peg_in_hole", "trace_edge"])

@@ -476,14 +476,19 @@ class MemoryRobot:
             filled = template.sample()
             warnings = [] if filled is None else check_program(filled, self.workcell)
         except RobotControlError as error:
-            return {"success": False, "message": str(error), "refusals": refusals(error), "warnings": [], "version": 0}
+            return {"success": False, "message": str(error), "refusals": refusals(error), "warnings": [], "version": 0,
+                    "overtaken": ""}  # fmt: skip
         version = 0
         if not request.get("check_only"):
-            versions = self.own_programs.setdefault(template.name, [])
-            versions.append(request["text"])
+            versions = self.own_programs.get(template.name, [])
+            if request.get("based_on") and request["based_on"] != len(versions):
+                overtaken = Overtaken(f"program {template.name!r} was saved by somebody else meanwhile")
+                return {"success": False, "message": str(overtaken), "refusals": refusals(overtaken), "warnings": [],
+                        "version": 0, "overtaken": versions[-1] if versions else ""}  # fmt: skip
+            self.own_programs[template.name] = versions = [*versions, request["text"]]
             version = len(versions)
         return {"success": True, "message": "", "refusals": [], "warnings": list(warnings), "name": template.name,
-                "version": version}  # fmt: skip
+                "version": version, "overtaken": ""}  # fmt: skip
 
     def delete_program(self, request: Mapping[str, Any]) -> Json:
         if self.own_programs.pop(request.get("name", ""), None) is None:
@@ -505,6 +510,9 @@ class MemoryRobot:
                     for v in (*t.state_variables, *t.action_variables)
                 ],
                 "signals": list(t.signals),
+                "inputs": [{"name": i.name, "unit": i.unit, "description": i.description} for i in t.inputs],
+                "degrees_of_freedom": [degree.name for degree in t.degrees_of_freedom],
+                "streams": [{"name": stream.name} for stream in t.streams],
                 "source": "built in",
             }
             for name, t in (self.workcell.types or {}).items()
@@ -512,7 +520,8 @@ class MemoryRobot:
 
     def parts(self) -> list[Json]:
         return [
-            {"name": name, "kind": part.kinds[0], "operational_state": "enabled", "fault": "", "session": ""}
+            {"name": name, "kind": part.kinds[0], "operational_state": "enabled", "fault": "", "session": "",
+             "joint_names": list(part.joints or ())}
             for name, part in (self.workcell.parts or {}).items()
         ]
 

@@ -28,7 +28,7 @@ from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot
 from robot_rt_control.recording.fault_log import load_fault_log
 from robot_rt_control.ros.goal_client import GoalClient
 from robot_rt_control.vocabulary.enums import PartKind
-from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, SessionError
+from robot_rt_control.vocabulary.errors import DefinitionError, Overtaken, RobotControlError, SessionError
 
 pytestmark = pytest.mark.timeout(900)  # the first time, everything is compiled
 
@@ -255,7 +255,10 @@ def test_programs_are_kept_run_and_followed(cell: Cell, capsys: pytest.CaptureFi
     with pytest.raises(DefinitionError, match="program:8: action 'one': unknown action type"):
         programs.check(BLINK.replace("type: wait\n", "type: wiat\n"))
     assert programs.check(BLINK.replace(", final: true", ""))[0].startswith("program:12: action 'two' has no exit")
-    assert [programs.save(BLINK) for _ in range(2)] == [(1, ()), (2, ())]
+    assert [programs.save(BLINK, based_on=version) for version in (0, 1)] == [(1, ()), (2, ())]
+    with pytest.raises(Overtaken) as overtaken:
+        programs.save(BLINK + "# mine\n", based_on=1)
+    assert overtaken.value.text == BLINK
     (info,) = programs.list("blink")
     assert (info.version, list(info.versions), info.origin, info.description) == (2, [1, 2], "store", "Waits twice.")
     assert (list(info.parts), list(info.events)) == (["waiter"], ["half"])

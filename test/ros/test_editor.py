@@ -152,6 +152,20 @@ actions:
 """
 
 
+DEEP = """name: deep
+start: down
+actions:
+  down: {type: hold, parts: arm, reactions: [{when: elapsed > 0.2, start: up}]}
+  up: {type: hold, parts: arm, final: true, reactions: [{when: elapsed > 3000, stop: true, event: held}]}
+"""
+AROUND = """name: around
+start: on
+actions:
+  on: {use: deep, exits: {held: rest}}
+  rest: {type: hold, parts: arm, final: true}
+"""
+
+
 def test_a_program_is_edited_kept_and_seen_live(page: Any, cell: DemoWorkcell) -> None:
     with editor_process(free_port()) as (_, link), Client("looking", timeout_s=60.0) as client:
         go_to(page, link)
@@ -188,4 +202,20 @@ def test_a_program_is_edited_kept_and_seen_live(page: Any, cell: DemoWorkcell) -
         page.screenshot(path=str(REPOSITORY / ".build" / "screenshots" / "program_of_a_real_run.png"))
         page.get_by_role("tab", name="Run").last.click()
         page.get_by_role("button", name="Cancel").click()
+        page.wait_for_selector(".react-flow__node[data-id=up] .is-runs", state="detached")
+        # A blueprint's node that runs a program that uses another one: down to the active states.
+        for program in (DEEP, AROUND):
+            client.programs.save(program)
+        open_text(page, "name: outer_2\nstart: a\nnodes:\n  a: {skill: around}\n")
+        page.get_by_text("No mistakes.").wait_for()
+        page.get_by_role("tab", name="Run").last.click()
+        page.get_by_role("button", name="Start outer_2").click()
+        page.wait_for_selector(".react-flow__node[data-id=a] .is-runs")
+        node(page, "a").dblclick()
+        page.wait_for_selector(".react-flow__node[data-id=on] .is-runs")
+        node(page, "on").dblclick()
+        page.wait_for_selector(".react-flow__node[data-id=up] .is-runs")
+        assert node(page, "down").locator(".is-runs").count() == 0
+        page.get_by_role("tab", name="Run").last.click()
+        page.get_by_role("button", name="Cancel", exact=True).click()
         page.wait_for_selector(".react-flow__node[data-id=up] .is-runs", state="detached")

@@ -7,33 +7,44 @@ export interface ActiveState {
     strategies: string[];
 }
 
+/** Program → its states that are programs themselves: [state, program]. */
+export type Uses = ReadonlyMap<string, readonly (readonly [string, string])[]>;
+
+/** Under which prefixes of ids a program has the states of another one: '' for itself, "touch__" for one that it uses. */
+export function prefixesOf(outer: string, inner: string, uses: Uses, around: readonly string[] = []): string[] {
+    if (outer === inner) return [''];
+    if (around.includes(outer)) return [];
+    return (uses.get(outer) ?? []).flatMap(([state, used]) => prefixesOf(used, inner, uses, [...around, outer]).map((rest) => `${state}__${rest}`));
+}
+
 /**
  * The active states of a program, by its own ids.
  *
- * A run of a blueprint has its programs' states under a prefix (n3__approach), and so has a program that uses this one
- * (touch__approach); both are states of it only where `isRun` says that something runs it. A state that is a program
- * is active as long as a state in it is.
+ * A program that uses this one has its states under a prefix (touch__approach), and the runs of blueprints have those of
+ * their programs under one more (n3__touch__approach). A state that is a program is active as long as a state in it is.
+ *
+ * @param running programs that nodes of blueprints run now.
  */
-export function activeStates(name: string, states: readonly string[], live: readonly LiveProgram[], isRun: boolean): Map<string, ActiveState> {
+export function activeStates(
+    name: string, states: readonly string[], live: readonly LiveProgram[], running: readonly string[], uses: Uses,
+): Map<string, ActiveState> {
     const found = new Map<string, ActiveState>();
+    const ofRuns = running.flatMap((each) => prefixesOf(each, name, uses));
     for (const program of live) {
-        const own = program.program.split('@')[0] === name;
-        if (!own && !isRun) continue;
+        const outer = program.program.split('@')[0] ?? '';
+        const own = outer === '' ? [] : prefixesOf(outer, name, uses);
         for (const id of program.active) {
-            const rest = own ? [id] : afterPrefixes(id);
-            const state = states.find((each) => rest.some((one) => one === each || one.startsWith(`${each}__`)));
+            const end = id.indexOf('__');
+            const inRun = end < 0 ? '' : id.slice(end + 2);
+            const ids = [...own.filter((prefix) => id.startsWith(prefix)).map((prefix) => id.slice(prefix.length)),
+                ...ofRuns.filter((prefix) => inRun !== '' && inRun.startsWith(prefix)).map((prefix) => inRun.slice(prefix.length))];
+            const state = states.find((each) => ids.some((one) => one === each || one.startsWith(`${each}__`)));
             if (state === undefined) continue;
             const governing = program.strategies.filter((each) => each.action === id).map((each) => `${each.degree_of_freedom}: ${each.strategy}`);
             found.set(state, { strategies: [...(found.get(state)?.strategies ?? []), ...governing] });
         }
     }
     return found;
-}
-
-/** "n1__touch__approach": that without its first names, one by one. */
-function afterPrefixes(id: string): string[] {
-    const parts = id.split('__');
-    return parts.slice(1).map((_, n) => parts.slice(n + 1).join('__'));
 }
 
 /** What a running program did last. */

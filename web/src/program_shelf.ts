@@ -1,8 +1,10 @@
 // What a state of a program can be: an action of the library, or another program.
 
-import type { ActionType, ProgramInfo, SkillInfo } from './server.ts';
+import type { Uses } from './program_live.ts';
+import type { ActionType, PartInfo, ProgramInfo, SkillInfo } from './server.ts';
 import { exitsOf } from './text/program_graph.ts';
 import { readGraph } from './text/graph.ts';
+import { newCommand } from './text/motion_edits.ts';
 import type { Value } from './text/yaml_edit.ts';
 
 const EMPTY: SkillInfo = {
@@ -23,11 +25,33 @@ export function statesOf(types: Iterable<ActionType>, programs: readonly Program
     return [...actions, ...used];
 }
 
+/** Which of their states are programs, of all that are kept. */
+export function usesOf(programs: readonly ProgramInfo[]): Map<string, [string, string][]> {
+    return new Map(programs.map((program) => [program.name, readGraph(program.text).nodes
+        .filter((node) => node.content.use !== undefined).map((node): [string, string] => [node.id, node.skill.split('@')[0] ?? ''])]));
+}
+
+/** Who uses a program: blueprints and skills that call it, and programs that have it as a state. */
+export function usersOf(name: string, skills: readonly SkillInfo[], uses: Uses): string[] {
+    const calling = skills.filter((skill) => skill.name !== name && skill.calls.some((call) => call.split('@')[0] === name)).map((skill) => skill.name);
+    const using = [...uses].filter(([, states]) => states.some(([, used]) => used === name)).map(([program]) => program);
+    return [...new Set([...calling, ...using])].sort();
+}
+
 interface Around {
     types: ReadonlyMap<string, ActionType>;
     programs: readonly ProgramInfo[];
-    parts: readonly { name: string; kind: string }[];
+    parts: readonly PartInfo[];
     doc: { graph: { content: Record<string, unknown> } } | undefined;
+}
+
+/** How many joints a part has, or the part that a role means; 0: nobody knows. */
+export function jointsOf(name: string, around: Pick<Around, 'parts' | 'doc'>): number {
+    const declared = (around.doc?.graph.content.roles as Record<string, { default?: unknown; kinds?: unknown } | null> | undefined)?.[name];
+    const kinds = [declared?.kinds ?? []].flat().map(String);
+    const known = (each: string): PartInfo | undefined => around.parts.find((part) => part.name === each);
+    const part = known(name) ?? known(String(declared?.default ?? '')) ?? (declared === undefined ? undefined : around.parts.find((each) => kinds.includes(each.kind)));
+    return part?.joint_names?.length ?? 0;
 }
 
 /** What a state begins with: its parts are the first that fit, roles before parts of the workcell. */
@@ -44,5 +68,9 @@ export function stateContent(what: string, around: Around): { [key: string]: Val
         return found;
     };
     const parts = type.slots.map((slot): [string, string] => [slot.name, first(slot.kinds)]);
+    if (what === 'motion_group') {
+        const part = parts[0]?.[1] ?? '';
+        return { type: what, commands: [newCommand(part, jointsOf(part, around))] };
+    }
     return { type: what, parts: parts.length === 1 ? (parts[0]?.[1] ?? '') : Object.fromEntries(parts) };
 }

@@ -67,7 +67,19 @@ export interface ActionType {
     parameters: ParameterInfo[];
     state_variables: { name: string; type: string; unit: string; description: string }[];
     signals: string[];
+    /** Of a law: the numbers that a strategy binds to state variables. */
+    inputs: { name: string; unit: string; description: string }[];
+    /** Those that strategies govern instead of joints. */
+    degrees_of_freedom: string[];
+    streams: { name: string }[];
     source: string;
+}
+
+/** A part of the workcell. */
+export interface PartInfo {
+    name: string;
+    kind: string;
+    joint_names: string[];
 }
 
 /** A program that runs: what program_state says. */

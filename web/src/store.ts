@@ -3,11 +3,12 @@
 import { useSyncExternalStore } from 'react';
 
 import {
-    type ActionType, type Answer, ask, type Live, type LiveNode, LiveSocket, type LogRecord, NotEntered, type ParameterInfo, type Person, type ProgramInfo,
+    type ActionType, type Answer, ask, type Live, type LiveNode, LiveSocket, type LogRecord, NotEntered, type ParameterInfo, type PartInfo, type Person, type ProgramInfo,
     type Refusal, type RunInfo, type SaveAnswer, type SkillInfo,
 } from './server.ts';
 import { programNames } from './program_names.ts';
-import { stateContent, statesOf } from './program_shelf.ts';
+import type { Uses } from './program_live.ts';
+import { stateContent, statesOf, usesOf } from './program_shelf.ts';
 import {
     addNode, copyNodes, deleteNodes, extractSkill, freeId, insertOnLink, moveNode, type OutputType, pasteNodes, renameSkill,
 } from './text/blueprint_edits.ts';
@@ -75,7 +76,9 @@ export class Store {
     /** The library of actions: states of programs are made of them. */
     types = new Map<string, ActionType>();
     variables: { name: string; unit: string; description: string }[] = [];
-    parts: { name: string; kind: string }[] = [];
+    parts: PartInfo[] = [];
+    /** What a motion command of a program can have. */
+    motionKeys: ParameterInfo[] = [];
     docs: Doc[] = [];
     active = 0;
     view: 'picture' | 'text' = 'picture';
@@ -163,12 +166,13 @@ export class Store {
         const [parts, variables, types] = await Promise.all([
             ask<Answer & { parts?: Store['parts'] }>('parts'),
             ask<Answer & { variables?: Store['variables'] }>('variables'),
-            ask<Answer & { action_types?: ActionType[] }>('action_types'),
+            ask<Answer & { action_types?: ActionType[]; motion_command?: ParameterInfo[] }>('action_types'),
         ]);
         if (!parts.parts || !variables.variables || !types.action_types) this.retry('workcell', () => this.loadWorkcell());
         this.parts = parts.parts ?? [];
         this.variables = variables.variables ?? [];
         this.types = new Map((types.action_types ?? []).map((type) => [type.name, type]));
+        this.motionKeys = types.motion_command ?? [];
         this.changed();
     }
 
@@ -417,7 +421,9 @@ export class Store {
         }
         const answer = await this.do<Answer & { programs?: ProgramInfo[] }>('list_programs', { name: reference, with_text: true });
         const found = answer.programs?.[0];
-        if (found) {
+        const open = this.docs.findIndex((doc) => doc.savedName === name && doc.basedOn === found?.version && doc.savedText === found.text);
+        if (open >= 0) this.activate(open);
+        else if (found) {
             this.open(found.text, {
                 savedName: name, basedOn: found.version, savedText: found.text,
                 readOnly: found.origin === 'library' || found.version !== Math.max(found.version, ...found.versions),
@@ -567,32 +573,25 @@ export class Store {
         const doc = this.doc;
         if (!doc) return false;
         const text = doc.history.text;
-        if (doc.graph.isProgram) {
-            const answer = await this.do<SaveAnswer>('save_program', { text }, `Saved ${doc.graph.name}.`);
-            if (answer.success) {
-                this.update(doc, { savedName: doc.graph.name, savedText: text, basedOn: answer.version ?? 0 });
-                this.keep();
-                this.changed();
-            }
-            return answer.success;
-        }
+        const isProgram = doc.graph.isProgram;
         const isOwn = doc.savedName === doc.graph.name;
-        const answer = await ask<SaveAnswer>('save_skill', {
-            text, based_on: options.basedOn ?? (isOwn ? doc.basedOn : 0), draft: options.draft ?? false,
-        });
+        const based_on = options.basedOn ?? (isOwn ? doc.basedOn : 0);
+        const answer = isProgram
+            ? await ask<SaveAnswer>('save_program', { text, based_on })
+            : await ask<SaveAnswer>('save_skill', { text, based_on, draft: options.draft ?? false });
         if (answer.success) {
             this.update(this.docs.find((each) => each.key === doc.key) ?? doc, {
                 savedName: answer.name ?? doc.graph.name, basedOn: answer.version ?? 0, savedText: text,
             });
             this.dialog = null;
             this.keep();
-            this.say(`Saved ${answer.name ?? ''} as version ${answer.version ?? 0}${options.draft ? ', a draft: it cannot be run' : ''}.`);
-        } else if (answer.overtaken) {
-            const latest = await ask<Answer & { skills?: SkillInfo[] }>('list_skills', { name: doc.graph.name });
-            this.dialog = { kind: 'overtaken', text: answer.overtaken, version: latest.skills?.[0]?.version ?? 0 };
+            this.say(`Saved ${answer.name ?? doc.graph.name} as version ${answer.version ?? 0}${options.draft ? ', a draft: it cannot be run' : ''}.`);
+        } else if (answer.refusals?.some((refusal) => refusal.error === 'Overtaken')) {
+            const latest = await ask<Answer & { skills?: SkillInfo[]; programs?: ProgramInfo[] }>(isProgram ? 'list_programs' : 'list_skills', { name: doc.graph.name });
+            this.dialog = { kind: 'overtaken', text: answer.overtaken ?? '', version: (latest.skills ?? latest.programs)?.[0]?.version ?? 0 };
             this.changed();
         } else {
-            this.say(`Not saved: ${answer.message.split('\n')[0] ?? ''} You can keep it as a draft.`, true);
+            this.say(`Not saved: ${answer.message.split('\n')[0] ?? ''}${isProgram ? '' : ' You can keep it as a draft.'}`, true);
         }
         return answer.success;
     }
@@ -625,6 +624,21 @@ export class Store {
             this.statesOf = { types: this.types, programs: this.programs, found: statesOf(this.types.values(), this.programs) };
         }
         return this.statesOf.found;
+    }
+
+    /** Which states of programs are programs themselves. */
+    get uses(): Uses {
+        if (this.usesSeen.programs !== this.programs) this.usesSeen = { programs: this.programs, found: usesOf(this.programs) };
+        return this.usesSeen.found;
+    }
+
+    private usesSeen: { programs: unknown; found: Uses } = { programs: null, found: new Map() };
+
+    /** What the nodes of all blueprints run now; rehearsed ones run nothing. */
+    get running(): string[] {
+        const runs = this.runsNow.filter((run) => run.state !== 'ended' && !run.rehearsed).map((run) => run.run);
+        const nodes = (this.live.blueprints.nodes ?? []).filter((node) => runs.includes(node.run) && node.does !== '');
+        return [...new Set(nodes.map((node) => base(node.does)))].sort();
     }
 
     private statesOf: { types: unknown; programs: unknown; found: SkillInfo[] } = { types: null, programs: null, found: [] };
@@ -670,9 +684,9 @@ export class Store {
                 if (link) return insertOnLink(text, link.node, link.index, id, content);
                 const added = addNode(text, id, content, leads && after !== undefined ? { node: after, result: 'success' } : undefined);
                 // It stays where it was dropped. The first one begins the picture.
-                return place && !doc.graph.isProgram && doc.graph.nodes.length > 0 ? moveNode(added, id, place[0], place[1]) : added;
+                return place && doc.graph.nodes.length > 0 ? moveNode(added, id, place[0], place[1]) : added;
             });
-        if (!place || link || doc.graph.isProgram || doc.graph.nodes.length === 0) this.fitWanted += 1;
+        if (!place || link || doc.graph.nodes.length === 0) this.fitWanted += 1;
         this.select([id]);
     }
 

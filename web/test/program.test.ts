@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { activeStates } from '../src/program_live.ts';
+import { activeStates, prefixesOf } from '../src/program_live.ts';
 import { programNames } from '../src/program_names.ts';
 import type { ActionType, LiveProgram } from '../src/server.ts';
-import { addNode, connect, deleteNodes, disconnect, insertOnLink, renameNode } from '../src/text/blueprint_edits.ts';
+import { addNode, arrange, connect, deleteNodes, disconnect, insertOnLink, moveNode, renameNode } from '../src/text/blueprint_edits.ts';
 import { readGraph } from '../src/text/graph.ts';
 import { begin, edit, redo, undo } from '../src/text/history.ts';
 import {
@@ -71,6 +71,21 @@ test('the picture of a program', () => {
     assert.deepEqual(touch?.candidates.map((each) => [each.on[0], each.go, each.index]), [
         ['contact', 'corner', 0], ['not_found', 'give_up', 1], ['not_found', 'note', 1], ['failed', 'give_up', 2]]);
     assert.deepEqual(exitsOf(readGraph(USES)), ['give_up']);
+});
+
+test('N48: a moved state is one line of view, and follows its state', () => {
+    const moved = moveNode(NEAR, 'down', 10.4, 20.6);
+    assert.equal(moved, `${NEAR}view:\n  down: [10, 21]\n`);
+    const both = moveNode(moveNode(moved, 'stay', 1, 2), 'down', -5, 7);
+    assert.deepEqual(lines(moveNode(moved, 'stay', 1, 2), both), [['  down: [10, 21]'], ['  down: [-5, 7]']]);
+    assert.deepEqual(readGraph(both).nodes.map((node) => node.place), [[-5, 7], null, null, [1, 2]]);
+    assert.equal(renameNode(both, 'down', 'approach').endsWith('view:\n  approach: [-5, 7]\n  stay: [1, 2]\n'), true);
+    assert.equal(renameNode(renameNode(both, 'down', 'approach'), 'approach', 'down'), both);
+    assert.equal(deleteNodes(both, ['down']).endsWith('view:\n  stay: [1, 2]\n'), true);
+    assert.equal(deleteNodes(both, ['down', 'stay']).includes('view'), false);
+    assert.equal(arrange(both, ['down', 'watch']), `${NEAR}view:\n  stay: [1, 2]\n`);
+    assert.equal(arrange(both), NEAR);
+    assert.equal(placeOfLine(both, both.split('\n').length - 1).state, '');
 });
 
 test('a program from nothing', () => {
@@ -209,11 +224,20 @@ test('active states, also under the prefixes of runs and of programs that use it
     const one = (program: string, ...active: string[]): LiveProgram => ({
         session: 's', program, active, last_reaction: '', last_event: '', strategies: [{ action: active[0] ?? '', degree_of_freedom: 'x', strategy: 'push' }] });
     const states = ['touch', 'approach', 'stay'];
-    const ids = (live: LiveProgram[], isRun: boolean): string[] => [...activeStates('mine', states, live, isRun).keys()];
-    assert.deepEqual(ids([one('mine', 'approach'), one('other', 'stay')], false), ['approach']);
-    assert.deepEqual(activeStates('mine', states, [one('mine', 'approach')], false).get('approach'), { strategies: ['x: push'] });
-    assert.deepEqual(ids([one('', 'n12__approach')], false), []);
-    assert.deepEqual(ids([one('', 'n12__approach')], true), ['approach']);
-    assert.deepEqual(ids([one('mine@2', 'touch__go')], false), ['touch']);
-    assert.deepEqual(ids([one('tour', 'touch__stay', 'n1__first__touch__go')], true), ['stay', 'touch']);
+    const uses = new Map([['tour', [['touch', 'mine'], ['again', 'mine']]], ['outer', [['first', 'tour']]], ['mine', [['touch', 'deepest']]], ['round', [['on', 'round']]]] as [string, [string, string][]][]);
+    const ids = (live: LiveProgram[], running: string[] = []): string[] => [...activeStates('mine', states, live, running, uses).keys()];
+    assert.deepEqual(ids([one('mine', 'approach'), one('other', 'stay')]), ['approach']);
+    assert.deepEqual(activeStates('mine', states, [one('mine', 'approach')], [], uses).get('approach'), { strategies: ['x: push'] });
+    assert.deepEqual(ids([one('', 'n12__approach')]), []);
+    assert.deepEqual(ids([one('', 'n12__approach')], ['mine']), ['approach']);
+    assert.deepEqual(ids([one('mine@2', 'touch__go')]), ['touch']);
+    // A program that uses it, whoever runs that one: by itself, or as a node of a blueprint; and one that uses that one.
+    assert.deepEqual(ids([one('tour', 'touch__stay')]), ['stay']);
+    assert.deepEqual(ids([one('tour', 'touch__stay', 'n1__first__touch__touch__go')], ['outer']), ['stay', 'touch']);
+    assert.deepEqual(ids([one('', 'n1_2__touch__approach')], ['tour']), ['approach']);
+    // Not what only has the same names: another state of the user, another program.
+    assert.deepEqual(ids([one('tour', 'stay', 'other__stay'), one('', 'n1__stay')], ['tour', 'round']), []);
+    assert.deepEqual([...activeStates('tour', ['touch', 'stay'], [one('', 'n1__first__touch__stay')], ['outer'], uses).keys()], ['touch']);
+    assert.deepEqual(prefixesOf('outer', 'deepest', uses), ['first__touch__touch__', 'first__again__touch__']);
+    assert.deepEqual(prefixesOf('round', 'mine', uses), []);
 });

@@ -32,7 +32,7 @@ class Robot(Protocol):
         """Programs of the control server: `name`, `search`, `tags`, `with_text`. Returns `programs`."""
 
     def save_program(self, request: Mapping[str, Any]) -> Json:
-        """Check a program's `text` (`check_only`), or keep it. Answers as save_skill does."""
+        """Check a program's `text` (`check_only`), or keep it (`based_on`). Answers as save_skill does."""
 
     def delete_program(self, request: Mapping[str, Any]) -> Json:
         """Delete all versions of a program, or one of them: `name` is "mine" or "mine@2"."""

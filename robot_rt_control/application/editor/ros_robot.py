@@ -13,7 +13,7 @@ from robot_rt_control.client import Client
 from robot_rt_control.client.program_state import ProgramState
 from robot_rt_control.client.services import Services
 from robot_rt_control.ros.refusals import refusal_messages
-from robot_rt_control.vocabulary.errors import DefinitionError, NoAnswer, RobotControlError
+from robot_rt_control.vocabulary.errors import DefinitionError, NoAnswer, Overtaken, RobotControlError
 
 _ANSWER_S, _STARTUP_S = 20.0, 5.0
 """For an answer; and for a node to appear: the page says meanwhile that it is not there [s]."""
@@ -98,15 +98,19 @@ class RosRobot:
         return {"success": True, "message": "", "programs": [as_json(info) for info in found]}
 
     def save_program(self, request: Mapping[str, Any]) -> Json:
-        text = str(request.get("text", ""))
+        text, based_on = str(request.get("text", "")), request.get("based_on", 0)
+        if type(based_on) is not int or not 0 <= based_on < 2**32:
+            raise DefinitionError("request 'save_program': based_on", expected="a version, or 0", got=repr(based_on))
+        answer: Json = {"version": 0, "warnings": [], "overtaken": ""}
         try:
             if request.get("check_only"):
-                version, warnings = 0, self._client.programs.check(text)
+                warnings = self._client.programs.check(text)
             else:
-                version, warnings = self._client.programs.save(text)
+                answer["version"], warnings = self._client.programs.save(text, based_on=based_on)
         except DefinitionError as error:
-            return {**_refused(error), "warnings": [], "version": 0}
-        return {"success": True, "message": "", "refusals": [], "warnings": list(warnings), "version": version}
+            overtaken = error.text if isinstance(error, Overtaken) else ""
+            return {**answer, **_refused(error), "overtaken": overtaken}
+        return {**answer, "success": True, "message": "", "refusals": [], "warnings": list(warnings)}
 
     def delete_program(self, request: Mapping[str, Any]) -> Json:
         return {"success": True, "message": self._client.programs.delete(str(request.get("name", ""))), "refusals": []}

@@ -21,6 +21,7 @@ from aiohttp import web
 from robot_rt_control.application.editor.installed import PAGE
 from robot_rt_control.application.editor.keys import COOKIE, Bucket, Keys, Person, allowed_hosts
 from robot_rt_control.application.editor.layout import graph_layout
+from robot_rt_control.application.editor.motion_keys import motion_command_keys
 from robot_rt_control.application.editor.people import People
 from robot_rt_control.application.editor.robot import SERVICES, Json, Robot
 from robot_rt_control.application.editor.watchers import MAX_OF_PERSON, MAX_WATCHERS, Watcher, Watchers
@@ -103,7 +104,7 @@ class EditorServer:
             "list_programs": (self._blocking(lambda p, r: robot.list_programs(r)), "all"),
             "save_program": (self._changes_programs(robot.save_program), "link"),
             "delete_program": (self._changes_programs(robot.delete_program), "link"),
-            "action_types": (self._blocking(lambda p, r: {"action_types": robot.action_types()}), "all"),
+            "action_types": (self._blocking(lambda p, r: _action_types(robot)), "all"),
             "parts": (self._blocking(lambda p, r: {"parts": robot.parts()}), "all"),
             "variables": (self._blocking(lambda p, r: {"variables": robot.variables()}), "all"),
             "layout": (self._blocking(lambda p, r: graph_layout(r)), "all"),
@@ -399,6 +400,11 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     return value
+
+
+def _action_types(robot: Robot) -> Json:
+    """The library of actions, and what its motion commands take."""
+    return {"action_types": robot.action_types(), "motion_command": motion_command_keys()}
 
 
 def _person(person: Person) -> Json:

@@ -18,7 +18,7 @@ from robot_rt_control.blueprint.skill_library import Entry, mistakes_of
 from robot_rt_control.ros.refusals import answer_to, refusal_messages
 from robot_rt_control.server.node.own_thread import aside
 from robot_rt_control.server.node.request_sizes import check_sizes
-from robot_rt_control.vocabulary.errors import ChannelError, DefinitionError, Overtaken, RobotControlError
+from robot_rt_control.vocabulary.errors import ChannelError, DefinitionError, RobotControlError
 
 _AT_MOST = 1000
 """Records or runs in one answer."""
@@ -118,8 +118,6 @@ def _save_skill(executor: Executor, request: Any, response: Any) -> str:
             draft=request.draft,
         )
     except DefinitionError as error:
-        if isinstance(error, Overtaken):
-            response.overtaken = error.text
         try:
             template = SkillTemplate(request.text)
             response.name = template.name

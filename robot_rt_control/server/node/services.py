@@ -200,7 +200,13 @@ class Services:
         return "\n".join([*warnings, *filter(None, [self._remark(server)])])
 
     def _save_program(self, server: ControlServer, request: Any, response: Any) -> str:
-        saved = save_program(server.core, request.program, name=request.name, check_only=request.check_only)
+        saved = save_program(
+            server.core,
+            request.program,
+            name=request.name,
+            check_only=request.check_only,
+            based_on=request.based_on,
+        )
         response.version, response.warnings = saved.version, list(saved.warnings)
         return ""
 

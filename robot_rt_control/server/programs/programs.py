@@ -76,20 +76,24 @@ def find_programs(
     return [server.programs.get(name)] if name else server.programs.all(search, tags)
 
 
-def save_program(server: ServerCore, text: str, *, name: str = "", check_only: bool) -> SavedProgram:
+def save_program(
+    server: ServerCore, text: str, *, name: str = "", check_only: bool, based_on: int = 0
+) -> SavedProgram:
     """Check a program and keep it as the next version of its name, or only check it.
 
     Args:
         text: YAML text; with `name`, also the name of a kept program, which is copied.
         name: keep it under this name instead of its own.
+        based_on: the version that it was made from; 0: whatever there is.
 
     Raises:
         DefinitionError: with the line; several as a ProgramError; nothing is kept.
+        Overtaken: another version has come since `based_on`.
         RobotControlError: it cannot be kept.
     """
     if name:
         text = renamed(server.programs.template(text).text, name)
     template = ProgramTemplate(text, find=server.programs.template)
     warnings = check_program(template.sample(), server.catalogue)
-    version = 0 if check_only else server.programs.save(text)
+    version = 0 if check_only else server.programs.save(text, based_on=based_on or None)
     return SavedProgram(version=version, warnings=tuple(warnings))

@@ -17,7 +17,7 @@ from robot_rt_control.server.programs.programs import check_for_session, save_pr
 from robot_rt_control.server.runs.runs import Run, RunResult, check_plan, plan_action, plan_program
 from robot_rt_control.testing.cell_backend import CellBackend
 from robot_rt_control.testing.lockstep_cell import LockstepCell
-from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError, RobotControlError
+from robot_rt_control.vocabulary.errors import DefinitionError, Overtaken, ProgramError, RobotControlError
 
 APPROACH = """\
 name: approach
@@ -442,6 +442,17 @@ def test_P12_saving_makes_the_next_version_and_no_number_comes_twice(cell: Locks
     with pytest.raises(DefinitionError, match="unknown program; expected one of: shipped; got 'ends'"):
         kept.template("ends")
     assert save_program(cell.server.core, ENDS, check_only=False).version == 5
+
+
+def test_P12_a_save_that_was_overtaken_changes_nothing(cell: LockstepCell, kept: ProgramStore) -> None:
+    core, theirs = cell.server.core, ENDS.replace("0.003", "0.005")
+    assert save_program(core, ENDS, check_only=False).version == 1
+    assert save_program(core, theirs, check_only=False, based_on=1).version == 2
+    with pytest.raises(Overtaken) as overtaken:
+        save_program(core, ENDS.replace("0.003", "0.007"), check_only=False, based_on=1)
+    assert (overtaken.value.version, overtaken.value.text) == (2, theirs)
+    assert kept.get("ends").versions == (1, 2)
+    assert save_program(core, ENDS, check_only=True, based_on=1).version == 0, "only checked"
 
 
 def test_P13_the_library_is_used_like_saved_programs_and_cannot_be_changed(

@@ -115,6 +115,23 @@ actions:
 """
 
 
+def test_N48_a_program_s_moved_states_stay_where_a_person_put_them(tmp_path: Path) -> None:
+    moved = "view: {middle: [300, 40], first: [300, 40], last: [500, 400], gone: [1, 2], start: far}\n"
+    diagram = diagram_of(ProgramTemplate(OUTER + moved, find=lambda name: ProgramTemplate(INNER)))
+    assert diagram.places == {("action", "first"): (300.0, 40.0), ("action", "last"): (500.0, 400.0)}
+    picture = _Picture(diagram)
+    (ax, ay), (bx, by) = picture.layout.centers["action", "first"], picture.layout.centers["action", "last"]
+    a, b = picture.boxes["action", "first"], picture.boxes["action", "last"]
+    assert (bx - b.width / 2) - (ax - a.width / 2) == pytest.approx(200.0)
+    assert (by - b.height / 2) - (ay - a.height / 2) == pytest.approx(360.0)
+    # The used program's box is larger than the one that was moved: it gives way.
+    box, (x, y) = picture.boxes["use", "middle"], picture.layout.centers["use", "middle"]
+    for other, (u, v) in ((a, (ax, ay)), (b, (bx, by))):
+        apart_x, apart_y = (box.width + other.width) / 2, (box.height + other.height) / 2
+        assert abs(x - u) >= apart_x or abs(y - v) >= apart_y
+    assert draw(diagram, tmp_path / "moved.svg").stat().st_size > 1000
+
+
 def test_a_used_program_is_a_box_with_its_own_states(tmp_path: Path) -> None:
     diagram = diagram_of(ProgramTemplate(OUTER, find=lambda name: ProgramTemplate(INNER)))
     assert shown(diagram) == {

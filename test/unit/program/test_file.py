@@ -16,7 +16,9 @@ from robot_rt_control.definitions.definitions import (
     ProgramDefinition,
     ReactionDefinition,
 )
+from robot_rt_control.program.check import check_program
 from robot_rt_control.program.file import ProgramTemplate, dump_program, load_program, parse_program
+from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.vocabulary.capacities import MAX_MISTAKES
 from robot_rt_control.vocabulary.errors import CapacityError, ConditionError, DefinitionError, ProgramError
 from robot_rt_control.vocabulary.names import RESERVED
@@ -439,3 +441,18 @@ def test_any_change_of_a_program_is_read_or_refused_with_a_line(data: st.DataObj
     except DefinitionError as error:
         assert all(line.startswith("p.yaml:") for line in str(error).splitlines() if not line.startswith("  "))
         assert error.line >= 1
+
+
+@pytest.mark.parametrize("view", ["{move_down: [40, -20.5]}", "{gone: [1, 2], move_up: far, move_down: [.inf, 1]}"])
+def test_N48_places_of_states_are_for_pictures_only(view: str) -> None:
+    plain, moved = ProgramTemplate(UP_AND_DOWN), ProgramTemplate(f"{UP_AND_DOWN}view: {view}\n")
+    assert moved.sample().definition == plain.sample().definition
+    assert moved.fill().definition == plain.fill().definition
+    catalogue = Catalogue()
+    assert check_program(moved.sample(), catalogue) == check_program(plain.sample(), catalogue)
+    assert moved.sample().unused == ()
+
+
+def test_a_view_that_is_no_mapping_is_a_mistake_with_its_line() -> None:
+    with pytest.raises(DefinitionError, match=r"program:25: view; expected a mapping"):
+        _ = ProgramTemplate(f"{UP_AND_DOWN}view: 3\n").fill().definition

@@ -69,6 +69,7 @@ PROGRAM: dict[str, Any] = {
         },
     },
     "reactions": [{"when": "speed < 0.1", "event": "slow"}],
+    "view": {"go": [10, 20.5]},
 }  # fmt: skip
 
 

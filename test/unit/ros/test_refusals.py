@@ -15,6 +15,7 @@ from robot_rt_control.vocabulary.errors import (
     DefinitionError,
     HardwareError,
     InternalError,
+    Overtaken,
     ProgramError,
     RobotControlError,
     SessionEnded,
@@ -69,6 +70,16 @@ def test_an_error_comes_out_as_it_went_in(error: RobotControlError) -> None:
         assert [(type(m), str(m), m.line) for m in found.mistakes] == [
             (type(m), str(m), m.line) for m in error.mistakes
         ]
+
+
+def test_the_text_that_has_overtaken_another_one_comes_along() -> None:
+    error = Overtaken("saved by somebody else", version=2, text="name: theirs", got="one made from version 1")
+    answer = refuse(srv.SaveSkill.Response(), error)
+    assert answer.overtaken == "name: theirs"
+    found = error_of(answer)
+    assert isinstance(found, Overtaken) and (found.text, found.got) == (error.text, error.got)
+    other = error_of(refuse(srv.StartActions.Response(), error))
+    assert isinstance(other, Overtaken) and other.text == ""
 
 
 def test_a_class_that_only_the_server_knows_comes_out_as_the_nearest_known_one() -> None:

@@ -1,6 +1,7 @@
 // What a person does with the picture of a skill, as functions from text to text.
 
 import { type Graph, type GraphNode, type Json, isRecord, listed, readGraph, texts } from './graph.ts';
+import { arrange, renamePlace } from './places.ts';
 import { addState, deleteStates, drawReaction, insertState, removeLink, renameState } from './program_edits.ts';
 import { insert, mapScalars, parse, type Path, Raw, remove, render, renameKey, set, type Value, written } from './yaml_edit.ts';
 import { place as extentOf } from './yaml_edit.ts';
@@ -53,11 +54,7 @@ export function deleteNodes(text: string, ids: readonly string[]): string {
     for (const reaction of [...graph.reactions].reverse()) {
         if (gone.has(reaction.go)) next = remove(next, ['reactions', reaction.index]);
     }
-    const view = isRecord(graph.content.view) ? graph.content.view : {};
-    for (const id of ids) {
-        if (view[id] !== undefined) next = remove(next, ['view', id]);
-        next = remove(next, [box(graph), id]);
-    }
+    next = ids.reduce((found, id) => remove(found, [box(graph), id]), arrange(next, ids));
     if (typeof graph.content.start === 'string' && gone.has(graph.content.start)) {
         const first = readGraph(next).nodes[0];
         next = first ? set(next, ['start'], first.id) : remove(next, ['start']);
@@ -65,16 +62,7 @@ export function deleteNodes(text: string, ids: readonly string[]): string {
     return next;
 }
 
-/** Move a node: one line of `view` changes. */
-export function moveNode(text: string, id: string, x: number, y: number): string {
-    return set(text, ['view', id], [Math.round(x), Math.round(y)]);
-}
-
-/** Let the layout place nodes again; none named: all. */
-export function arrange(text: string, ids?: readonly string[]): string {
-    if (ids === undefined) return remove(text, ['view']);
-    return ids.reduce((found, id) => remove(found, ['view', id]), text);
-}
+export { arrange, moveNode } from './places.ts';
 
 // --- links ------------------------------------------------------------------------------------------
 
@@ -221,8 +209,7 @@ export function renameNode(text: string, from: string, to: string): string {
         if (typeof name !== 'string' || ['description', 'skill', 'name', 'on', 'end'].includes(name)) return undefined;
         return renamedIn(value, from, to, CONDITIONS.includes(name));
     });
-    next = renameKey(next, [key, from], to);
-    return isRecord(graph.content.view) && graph.content.view[from] !== undefined ? renameKey(next, ['view', from], to) : next;
+    return renamePlace(renameKey(next, [key, from], to), from, to);
 }
 
 /** Give a skill another name in the text of a caller, or its own. */

@@ -1,5 +1,6 @@
 // What a picture shows, read from the text of a skill or of a program.
 
+import { placeOf } from './places.ts';
 import { programGraph } from './program_graph.ts';
 import { parse } from './yaml_edit.ts';
 
@@ -121,13 +122,6 @@ export function readGraph(text: string): Graph {
     if (!isRecord(content)) return { ...EMPTY, problem: problem || (text.trim() === '' ? '' : 'not a mapping') };
     if (problem !== '') return { ...EMPTY, name: String(content.name ?? ''), problem };
     return isRecord(content.actions) ? programGraph(content) : skillGraph(content);
-}
-
-function placeOf(view: unknown, id: string): [number, number] | null {
-    const found = isRecord(view) ? view[id] : undefined;
-    return Array.isArray(found) && found.length === 2 && found.every((n) => typeof n === 'number')
-        ? [found[0] as number, found[1] as number]
-        : null;
 }
 
 function skillGraph(content: Json): Graph {

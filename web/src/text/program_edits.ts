@@ -1,6 +1,7 @@
 // What a person does with the states, reactions and declarations of a program, as functions from text to text.
 
 import { type Graph, isRecord, type Json, listed, readGraph, texts } from './graph.ts';
+import { arrange, renamePlace } from './places.ts';
 import { insert, mapScalars, type Path, place, Raw, remove, renameKey, set, type Value, written } from './yaml_edit.ts';
 
 /** The owner of a reaction: a state; empty: none, it is judged in every state. */
@@ -65,7 +66,7 @@ export function deleteStates(text: string, ids: readonly string[]): string {
             if (left.length < texts(targets).length) next = setExit(next, owner, exit, left);
         }
     }
-    for (const id of ids) next = setStart(remove(next, ['actions', id]), id, false);
+    for (const id of ids) next = setStart(remove(arrange(next, [id]), ['actions', id]), id, false);
     const rest = readGraph(next);
     const first = rest.nodes[0];
     if (first && texts(graph.content.start).length > 0 && texts(rest.content.start).length === 0) next = addStartBefore(next, first.id);
@@ -97,7 +98,7 @@ export function renameState(text: string, from: string, to: string): string {
         const isRead = READS.has(last) || (keys[0] === 'actions' && keys[2] === 'strategies' && keys.includes('inputs'));
         return isRead ? value.replace(read, to) : undefined;
     });
-    return renameKey(next, ['actions', from], to);
+    return renamePlace(renameKey(next, ['actions', from], to), from, to);
 }
 
 /** Give a parameter another name: all values and conditions that use it follow. */
@@ -158,11 +159,14 @@ export function removeReaction(text: string, owner: Owner, index: number): strin
 
 /** Reactions are judged in order: put one elsewhere, as it is written. */
 export function moveReaction(text: string, owner: Owner, index: number, to: number): string {
-    const count = reactionsOf(readGraph(text), owner).length;
-    if (to < 0 || to >= count || index === to) return text;
-    const path = reactionsPath(owner);
+    return moveItem(text, reactionsPath(owner), reactionsOf(readGraph(text), owner), index, to);
+}
+
+/** Put an item of a list of mappings elsewhere, as it is written. */
+export function moveItem(text: string, path: Path, items: readonly Json[], index: number, to: number): string {
+    if (to < 0 || to >= items.length || index === to) return text;
     const now = written(text, [...path, index]);
-    const item: Value = now.startsWith('{') && !now.includes('\n') ? new Raw(now) : (reactionsOf(readGraph(text), owner)[index] as { [key: string]: Value });
+    const item: Value = now.startsWith('{') && !now.includes('\n') ? new Raw(now) : (items[index] as { [key: string]: Value });
     return insert(remove(text, [...path, index]), path, to, item);
 }
 
@@ -243,20 +247,29 @@ export function setPart(text: string, state: string, slots: readonly Slot[], slo
 /** The state, and the index of its reaction, that a line is part of; -1: no reaction. A free-standing one has the state ''. */
 export function placeOfLine(text: string, line: number): { state: string; reaction: number } {
     const graph = readGraph(text);
+    if (line < 1) return { state: '', reaction: -1 };
+    const holds = inLine(text, line);
+    for (const owner of [...graph.nodes.map((node) => node.id), '']) {
+        if (owner !== '' && !holds(['actions', owner])) continue;
+        const reaction = itemOfLine(text, line, reactionsPath(owner), reactionsOf(graph, owner).length);
+        if (owner !== '' || reaction >= 0) return { state: owner, reaction };
+    }
+    return { state: '', reaction: -1 };
+}
+
+/** The item of a list that a line is part of; -1: none, or several are in that line. */
+export function itemOfLine(text: string, line: number, path: Path, count: number): number {
+    if (line < 1) return -1;
+    const holds = inLine(text, line);
+    const found = [...Array(count).keys()].filter((index) => holds([...path, index]));
+    return found.length === 1 ? (found[0] as number) : -1;
+}
+
+function inLine(text: string, line: number): (path: Path) => boolean {
     const begin = text.split('\n').slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);
     const end = (text.indexOf('\n', begin) + 1 || text.length + 1) - 1;
-    const holds = (path: Path): boolean => {
+    return (path) => {
         const found = place(text, path);
         return found !== undefined && found[0] <= end && begin <= found[1];
     };
-    if (line < 1) return { state: '', reaction: -1 };
-    for (const owner of [...graph.nodes.map((node) => node.id), '']) {
-        if (owner !== '' && !holds(['actions', owner])) continue;
-        const path = reactionsPath(owner);
-        const count = reactionsOf(graph, owner).length;
-        // Several in one line: nobody knows which.
-        const found = [...Array(count).keys()].filter((index) => holds([...path, index]));
-        if (owner !== '' || found.length > 0) return { state: owner, reaction: found.length === 1 ? (found[0] as number) : -1 };
-    }
-    return { state: '', reaction: -1 };
 }

@@ -1,6 +1,7 @@
 // What the picture of a program shows: states, reactions that lead from state to state, exits.
 
 import { type Candidate, type Graph, type GraphNode, isRecord, type Json, listed, type Reaction, texts } from './graph.ts';
+import { placeOf } from './places.ts';
 
 function short(value: unknown): string {
     const text = typeof value === 'string' ? value : JSON.stringify(value) ?? '';
@@ -24,7 +25,7 @@ function exitLinks(exits: unknown): Candidate[] {
         texts(targets).map((go): Candidate => ({ index, on: [exit], when: '', go, end: '', event: '', stop: false })));
 }
 
-function stateNode(id: string, action: unknown, start: string[]): GraphNode {
+function stateNode(id: string, action: unknown, start: string[], view: unknown): GraphNode {
     const body = isRecord(action) ? action : {};
     const given = isRecord(body.parameters) ? Object.entries(body.parameters) : [];
     const strategies = isRecord(body.strategies) ? Object.entries(body.strategies) : [];
@@ -41,7 +42,7 @@ function stateNode(id: string, action: unknown, start: string[]): GraphNode {
         detail: detail.join(', '),
         content: body,
         candidates: body.use === undefined ? listed(body.reactions).flatMap(links) : exitLinks(body.exits),
-        place: null,
+        place: placeOf(view, id),
         isStart: start.includes(id),
     };
 }
@@ -53,7 +54,7 @@ export function programGraph(content: Json): Graph {
         isProgram: true,
         name: String(content.name ?? ''),
         level: 'program',
-        nodes: Object.entries(actions).map(([id, action]) => stateNode(id, action, start)),
+        nodes: Object.entries(actions).map(([id, action]) => stateNode(id, action, start, content.view)),
         reactions: listed(content.reactions).flatMap((reaction, index): Reaction[] => {
             const body = isRecord(reaction) ? reaction : {};
             const targets = texts(body.start);

@@ -193,8 +193,9 @@ function Flow() {
 
     const programs = it.live.robot.programs;
     const activeKey = graph?.isProgram ? JSON.stringify(programs) : '';
-    const active = useMemo(() => activeStates(graph?.isProgram ? graph.name : '', graph?.nodes.map((node) => node.id) ?? [], programs ?? [], prefix !== null && run?.state !== 'ended'),
-        [graph, activeKey, prefix, run?.state]); // eslint-disable-line
+    const running = graph?.isProgram ? it.running.join() : '';
+    const active = useMemo(() => activeStates(graph?.isProgram ? graph.name : '', graph?.nodes.map((node) => node.id) ?? [], programs ?? [], it.running, it.uses),
+        [graph, activeKey, running, it.uses]); // eslint-disable-line
     const computed = useMemo((): Node<NodeData>[] => {
         if (!picture || !graph || !doc) return [];
         const full = (id: string): string => (prefix === null ? '@' : prefix === '' ? id : `${prefix}/${id}`);
@@ -217,7 +218,7 @@ function Flow() {
                 width: box.width,
                 height: box.height,
                 selected: doc.selection.includes(box.id),
-                draggable: box.node !== null && !doc.readOnly && !graph.isProgram,
+                draggable: box.node !== null && !doc.readOnly,
                 selectable: box.node !== null,
                 focusable: box.node !== null,
                 ariaLabel: box.node ? `Node ${box.id}: ${box.node.skill || box.node.kind}` : `End ${box.end}`,

@@ -3,17 +3,21 @@
 import { useId, useState } from 'react';
 
 import { lastOf } from '../program_live.ts';
+import { usersOf } from '../program_shelf.ts';
 import { type Mistake, store, useStore } from '../store.ts';
 import { setField, typed } from '../text/blueprint_edits.ts';
 import { type GraphNode, isRecord, type Json, texts } from '../text/graph.ts';
+import { arrange } from '../text/places.ts';
 import { exitsOf } from '../text/program_graph.ts';
 import {
     addReaction, moveReaction, newProgram, partsOf, placeOfLine, reactionsOf, removeReaction, renameParameter, renameRole, renameState, setExit,
     setPart, setReaction, setStart, setTargets, type Slot,
 } from '../text/program_edits.ts';
+import { commandOfMistake, strategyOfMistake } from '../text/motion_edits.ts';
 import { type Path, remove, set, type Value } from '../text/yaml_edit.ts';
 import { Adder, asText, Parameters, textAt } from './Inspector.tsx';
 import { Choice, Expression, Field, NameField } from './fields.tsx';
+import { CommandForms, StrategyForms } from './MotionForms.tsx';
 
 const NAME = /^[A-Za-z_]\w*$/;
 
@@ -130,12 +134,13 @@ export function StateForm({ node }: { node: GraphNode }) {
     const mine = doc.mistakes.filter((mistake) => mistake.node === node.id);
     const text = doc.checked;
     const inReaction = (index: number): Mistake[] => mine.filter((mistake) => placeOfLine(text, mistake.line).reaction === index);
-    const general = mine.filter((mistake) => placeOfLine(text, mistake.line).reaction < 0 && !infos.some((info) => mistake.text.includes(`parameter '${info.name}'`)));
+    const isGroup = content.type === 'motion_group';
+    const inMotion = mine.filter((mistake) => (isGroup ? commandOfMistake(text, node.id, mistake) >= 0 : strategyOfMistake(text, node.id, mistake) !== undefined));
+    const general = mine.filter((mistake) => !inMotion.includes(mistake) && placeOfLine(text, mistake.line).reaction < 0 && !infos.some((info) => mistake.text.includes(`parameter '${info.name}'`)));
     const slots = (type?.slots ?? []).map((slot) => ({ name: slot.name, kinds: slot.kinds.filter((kind) => kind !== 'axis'), hint: slot.description }));
     const roles = (program?.parts ?? []).map((role) => ({ name: role.split(':')[0] ?? role, kinds: [], hint: '' }));
     const used = isUse ? it.skill(node.skill) : undefined;
     const exits = isUse ? [...new Set([...(used?.results ?? []), ...(used?.failures ?? []), ...Object.keys(isRecord(content.exits) ? content.exits : {})])] : [];
-    const strategies = isRecord(content.strategies) ? Object.entries(content.strategies) : [];
     return (
         <div>
             <div className="form-head"><h2>{node.skill || 'state'}</h2><span className="chip">{isUse ? 'a program as a state' : 'state'}</span></div>
@@ -147,27 +152,19 @@ export function StateForm({ node }: { node: GraphNode }) {
                 it.edit((t) => renameState(t, node.id, id));
                 it.select([id]);
             }} />
-            {isUse && <div className="row"><button onClick={() => void it.openProgram(node.skill)}>Open {node.skill}</button></div>}
+            <div className="row">
+                {isUse && <button onClick={() => void it.openProgram(node.skill)}>Open {node.skill}</button>}
+                {node.place && <button onClick={() => it.edit((t) => arrange(t, [node.id]))}>Place it by itself</button>}
+            </div>
             <Check label="The program starts with it" value={node.isStart} change={(begins) => it.edit((t) => setStart(t, node.id, begins))} />
             <Check label="The program may end here" value={content.final === true} change={(final) => it.edit((t) => setField(t, [...path, 'final'], final ? true : undefined))} />
             {isUse
                 ? <PartChoices slots={roles} given={isRecord(content.parts) ? (content.parts as Record<string, string>) : {}} change={(role, part) => it.edit((t) => setField(t, [...path, 'parts', role], part === '' ? undefined : part))} />
-                : content.commands === undefined && <PartChoices slots={slots} given={partsOf(content, slots)} change={(slot, part) => it.edit((t) => setPart(t, node.id, slots, slot, part))} />}
-            <Parameters infos={infos} path={[...path, 'parameters']} given={isRecord(content.parameters) ? content.parameters : {}} mistakes={mine} />
-            {content.commands !== undefined && <p className="hint">Motion commands are written in the text.</p>}
-            {strategies.length > 0 && (
-                <section>
-                    <h3>Strategies</h3>
-                    {strategies.map(([axis, list]) => (
-                        <div key={axis} className="candidate">
-                            <strong>{axis}</strong>
-                            {(Array.isArray(list) ? list : []).filter(isRecord).map((strategy, n) => strategy.when === undefined
-                                ? <p key={n}>{asText(strategy.name)} <span className="quiet">otherwise</span></p>
-                                : <Expression key={n} label={asText(strategy.name)} value={asText(strategy.when)} change={(when) => it.edit((t) => set(t, [...path, 'strategies', axis, n, 'when'], when), `strategy ${node.id} ${axis} ${n}`)} />)}
-                        </div>
-                    ))}
-                </section>
-            )}
+                : !isGroup && <PartChoices slots={slots} given={partsOf(content, slots)} change={(slot, part) => it.edit((t) => setPart(t, node.id, slots, slot, part))} />}
+            <Parameters infos={infos} path={[...path, 'parameters']} given={isRecord(content.parameters) ? content.parameters : {}} mistakes={mine.filter((mistake) => !inMotion.includes(mistake))} />
+            {isGroup && <Field label="Its parts" value={texts(content.parts).join(', ')} placeholder="those of its commands" change={(value) => it.edit((t) => setField(t, [...path, 'parts'], listOf(value).length > 0 ? listOf(value) : undefined), `parts ${node.id}`)} />}
+            {isGroup && <CommandForms node={node} type={type} mistakes={inMotion} />}
+            {type && !isGroup && type.slots.some((slot) => slot.moves) && <StrategyForms node={node} type={type} mistakes={inMotion} />}
             {isUse ? (
                 <section>
                     <h3>What follows its exits</h3>
@@ -236,6 +233,7 @@ export function ProgramForm() {
                 {Object.entries(section('parameters')).map(([name, declared]) => <Declaration key={name} name={name} one={isRecord(declared) ? declared : {}} />)}
                 <Adder label="New parameter" add={(name) => it.edit((text) => set(text, ['parameters', name], { default: 0 }))} />
             </details>
+            <Field label="Parts that it moves" value={texts(content.parts).join(', ')} placeholder="those of its states" change={(value) => put(['parts'], listOf(value).length > 0 ? listOf(value) : undefined, 'parts')} />
             <section>
                 <h3>Starts with</h3>
                 <div className="targets">
@@ -304,20 +302,26 @@ export function ProgramIndex() {
             <input className="search" type="search" placeholder="Find a program" aria-label="Find a program" value={search} onChange={(event) => setSearch(event.target.value)} />
             {tags.length > 0 && <Choice hidden label="Tag" value={tag} options={[['', 'any tag'], ...tags.map((each): [string, string] => [each, each])]} change={setTag} />}
             {found.length === 0 && <p className="quiet">None has these words.</p>}
-            {found.map((program) => (
+            {found.map((program) => {
+                const users = usersOf(program.name, it.skills, it.uses);
+                const used = users.length > 0 ? `used by ${users.join(', ')}` : '';
+                return (
                 <div key={program.name} className="skill-row level-meta_skill">
-                    <button className="skill-item" onClick={() => void it.openProgram(program.name)} title={`${program.description}\n${program.tags.join(', ')}`}>
+                    <button className="skill-item" onClick={() => void it.openProgram(program.name)} title={[program.description, program.tags.join(', '), used].filter(Boolean).join('\n')}>
                         <span className="skill-name">{program.name}</span>
-                        <span className="skill-description">{program.origin === 'library' ? 'of the library' : `version ${program.version}`}{program.tags.length > 0 && `: ${program.tags.join(', ')}`}</span>
+                        <span className="skill-description">{program.origin === 'library' ? 'of the library' : `version ${program.version}, kept`}{program.tags.length > 0 && `: ${program.tags.join(', ')}`}</span>
+                        {program.description !== '' && <span className="skill-description">{program.description}</span>}
+                        {used !== '' && <span className="skill-description">{used}</span>}
                     </button>
                     {program.versions.length > 1 && (
                         <Choice hidden label={`Version of ${program.name}`} value="" options={[['', '@'], ...program.versions.map((version): [string, string] => [String(version), `@${version}`])]} change={(version) => version && void it.openProgram(`${program.name}@${version}`)} />
                     )}
                     {program.origin !== 'library' && it.me?.may_operate && (
-                        <button className="small" aria-label={`Delete ${program.name}`} title="Delete all versions" onClick={() => { if (window.confirm(`Delete all versions of ${program.name}?`)) void it.deleteProgram(program.name); }}>×</button>
+                        <button className="small" aria-label={`Delete ${program.name}`} title="Delete all versions" onClick={() => { if (window.confirm(`Delete all versions of ${program.name}?${used && ` It is ${used}.`}`)) void it.deleteProgram(program.name); }}>×</button>
                     )}
                 </div>
-            ))}
+                );
+            })}
         </section>
     );
 }

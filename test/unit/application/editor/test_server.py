@@ -16,6 +16,7 @@ from memory_robot import MemoryRobot
 from served_editor import Served, served
 
 from robot_rt_control.application.editor.keys import COOKIE, Keys
+from robot_rt_control.program.motion_commands import Command
 
 NAP = "name: nap\nstart: a\nnodes:\n  a: {wait: 0.3, then: b}\n  b: {say: hello}\n"
 LONG = "name: long\nnodes:\n  a: {wait: 100}\n"
@@ -328,6 +329,17 @@ def test_E12_a_save_that_was_overtaken_brings_both_texts(editor: Served) -> None
     assert not answer["success"] and answer["overtaken"] == theirs
 
 
+def test_E12_a_save_of_a_program_that_was_overtaken_brings_both_texts(editor: Served, robot: MemoryRobot) -> None:
+    cookie = editor.enter(editor.server.keys.operate)
+    for based_on, more in ((0, ""), (1, "# theirs\n")):
+        saved = editor.post("save_program", {"text": PROGRAM + more, "based_on": based_on}, cookie=cookie)[1]
+        assert saved["success"] and saved["overtaken"] == "", saved
+    answer = editor.post("save_program", {"text": PROGRAM + "# mine\n", "based_on": 1}, cookie=cookie)[1]
+    assert not answer["success"] and answer["overtaken"] == PROGRAM + "# theirs\n"
+    assert [refusal["error"] for refusal in answer["refusals"]] == ["Overtaken"]
+    assert robot.own_programs["mine"] == [PROGRAM, PROGRAM + "# theirs\n"]
+
+
 def test_malformed_requests_and_messages_start_nothing(editor: Served, robot: MemoryRobot) -> None:
     chance = random.Random(1)
     pieces = [
@@ -414,3 +426,13 @@ def test_the_library_of_actions_has_parameters_and_variables(editor: Served) -> 
     hold = types["hold"]
     assert [p["name"] for p in hold["parameters"]] == ["tolerance"] and "arm" in hold["slots"][0]["kinds"]
     assert {"elapsed", "timed_out"} <= {v["name"] for v in hold["state_variables"]}
+
+
+def test_the_keys_of_motion_commands_are_those_that_programs_read(editor: Served) -> None:
+    ben = editor.enter(editor.server.keys.watch, "Ben")
+    keys = {key["name"]: key for key in editor.post("action_types", cookie=ben)[1]["motion_command"]}
+    assert {"part", "trajectory", *(name.partition(".")[0] for name in keys)} == set(Command.model_fields)
+    assert (keys["speed"]["unit"], keys["speed"]["length"], keys["speed"]["default_value"]) == ("", "1", "1")
+    assert (keys["via"]["unit"], keys["via"]["length"]) == ("rad or m", "points")
+    assert (keys["pose.position"]["unit"], keys["pose.position"]["length"]) == ("m", "any")
+    assert all(key["description"] and "[" not in key["description"] for key in keys.values())
