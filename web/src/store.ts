@@ -69,7 +69,7 @@ export class Store {
     refused = '';
     connected = false;
     everConnected = false;
-    live: Live = { blueprints: {}, robot: {}, people: { operator: '', here: [], log: [] }, programs_changed: 0 };
+    live: Live = { blueprints: {}, robot: {}, people: { operator: '', operator_name: '', here: [], log: [] }, programs_changed: 0 };
     skills: SkillInfo[] = [];
     programs: ProgramInfo[] = [];
     /** The library of actions: states of programs are made of them. */

@@ -118,15 +118,16 @@ function Top() {
     const it = useStore();
     const robot = it.live.robot;
     const stopped = robot.protective_stop === true || it.live.blueprints.protective_stop === true;
-    const operator = it.live.people.here.find((person) => person.id === it.live.people.operator);
+    const { operator, operator_name: name } = it.live.people;
+    const isAway = operator !== '' && !it.live.people.here.some((person) => person.id === operator);
     const [speed, setSpeed] = useState<number | null>(null);
     const shown = speed ?? robot.speed ?? 1;
     return (
         <header className={stopped ? 'top stopped' : 'top'}>
             <h1>Blueprints</h1>
             <div className="people" title={it.live.people.log.map((entry) => `${new Date(entry.time * 1000).toLocaleTimeString()} ${entry.text}`).join('\n')}>
-                {it.operates ? <span className="chip good">You operate</span> : <span className="chip">{operator ? `${operator.name} operates` : 'Nobody operates'}</span>}
-                {!it.operates && it.me?.may_operate && <button onClick={() => void it.operate()}>{operator ? 'Take over' : 'Operate'}</button>}
+                {it.operates ? <span className="chip good">You operate</span> : <span className="chip">{operator === '' ? 'Nobody operates' : `${name} operates${isAway ? ', but has no page open' : ''}`}</span>}
+                {!it.operates && it.me?.may_operate && <button onClick={() => void it.operate()}>{operator === '' ? 'Operate' : 'Take over'}</button>}
                 {it.operates && <button onClick={() => void it.do('operate', { take: false })}>Give back</button>}
                 {!it.me?.may_operate && <span className="chip">This link may watch and stop</span>}
                 <button className="small" title="Your name, as others see it and the log has it" onClick={() => {

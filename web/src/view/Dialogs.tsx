@@ -247,10 +247,9 @@ function Miniature({ graph, kinds, label }: { graph: Graph; kinds: Map<string, s
 
 function TakeDialog() {
     const it = useStore();
-    const operator = it.live.people.here.find((person) => person.id === it.live.people.operator);
     return (
         <div>
-            <h2>{operator?.name ?? 'Somebody'} operates the robot</h2>
+            <h2>{it.live.people.operator_name || 'Somebody'} operates the robot</h2>
             <p>Take over? They then watch, and this is logged. Stopping is open to all, also without it.</p>
             <div className="row end">
                 <button onClick={close}>No</button>
