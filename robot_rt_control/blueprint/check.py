@@ -37,7 +37,9 @@ def check_skill(template: SkillTemplate, catalogue: SkillCatalogue, *, strict: b
     check = GraphCheck(reader, graph, Calls(catalogue))
     places = template.places
     found = chain(_find_in_calls(reader, graph, Calls(catalogue)), _find_in_commands(template, catalogue))
-    whole = iter(()) if template.mistakes or reader.mistakes.errors else check.find_mistakes()
+    whole: Found = iter(())
+    if not template.mistakes:  # else names are missing
+        whole = check.find_in_conditions() if reader.mistakes.errors else check.find_mistakes()
     raise_all([*template.mistakes, *reader.mistakes.errors, *places.located(chain(found, whole))])
     warnings = sorted((places.line(*path), places.where(*path), text) for path, text in check.warnings())
     return [f"{where}: {text}" for _, where, text in warnings]

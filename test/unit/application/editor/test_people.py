@@ -6,7 +6,6 @@ import asyncio
 import json
 import time
 from types import SimpleNamespace
-from typing import Any
 
 import aiohttp
 import pytest
@@ -14,7 +13,7 @@ from memory_robot import MemoryRobot
 from served_editor import Served
 
 from robot_rt_control.application.editor import people as module
-from robot_rt_control.application.editor.keys import COOKIE, Keys
+from robot_rt_control.application.editor.keys import COOKIE, Keys, Person
 from robot_rt_control.application.editor.people import People
 
 LONG = "name: long\nnodes:\n  a: {wait: 100}\n"
@@ -28,13 +27,17 @@ def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return shown
 
 
-def two(people: People) -> tuple[Any, Any]:
+def came(people: People, keys: Keys, name: str) -> Person:
+    entered = keys.enter(keys.operate, name)
+    assert entered is not None
+    people.came(entered[1])
+    return entered[1]
+
+
+def two(people: People) -> tuple[Person, Person]:
     """Ann and Ben, both here; Ann operates."""
     keys = Keys()
-    found = [entered[1] for name in ("Ann", "Ben") if (entered := keys.enter(keys.operate, name))]
-    for person in found:
-        people.came(person)
-    ann, ben = found
+    ann, ben = came(people, keys, "Ann"), came(people, keys, "Ben")
     assert people.may_operate(ann)
     return ann, ben
 
