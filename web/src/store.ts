@@ -11,16 +11,19 @@ import { stateContent, statesOf } from './program_shelf.ts';
 import {
     addNode, copyNodes, deleteNodes, extractSkill, freeId, insertOnLink, moveNode, type OutputType, pasteNodes, renameSkill,
 } from './text/blueprint_edits.ts';
-import { EMPTY, type Graph, readGraph } from './text/graph.ts';
+import { callsOf, EMPTY, type Graph, readGraph } from './text/graph.ts';
 import { begin, edit, type History, redo, undo } from './text/history.ts';
+import { placeOfMistake } from './text/mistake_place.ts';
 import { placeOfLine } from './text/program_edits.ts';
-import { set, type Value } from './text/yaml_edit.ts';
+import { type Path, set, type Value } from './text/yaml_edit.ts';
 
 export interface Mistake {
     line: number;
     node: string;
     text: string;
     warning: boolean;
+    /** The field that it concerns; empty: none, or a program's. */
+    place: Path;
 }
 
 export interface Doc {
@@ -548,15 +551,20 @@ export class Store {
         const now = this.docs.find((each) => each.key === doc.key);
         if (!now || now.history.text !== text) return;
         const stateOf = (line: number): string => (doc.graph.isProgram ? placeOfLine(text, line).state : '');
-        const mistakes = (answer.refusals ?? []).map((refusal, n): Mistake => ({
-            line: refusal.line, node: answer.nodes?.[n] ?? stateOf(refusal.line), text: shown(refusal), warning: false,
-        }));
-        if (!answer.success && mistakes.length === 0) mistakes.push({ line: 0, node: '', text: answer.message, warning: false });
+        const placeOf = (what: string, got: string, node: string): Path => (doc.graph.isProgram ? [] : placeOfMistake(doc.graph, what, got, node));
+        const mistakes = (answer.refusals ?? []).map((refusal, n): Mistake => {
+            const inLine = answer.nodes?.[n] ?? stateOf(refusal.line);
+            const place = placeOf(plain(refusal.what), refusal.got, inLine);
+            const node = place[0] === 'nodes' ? String(place[1] ?? '') : inLine;
+            return { line: refusal.line, node, text: shown(refusal), warning: false, place };
+        });
+        if (!answer.success && mistakes.length === 0) mistakes.push({ line: 0, node: '', text: answer.message, warning: false, place: [] });
         for (const warning of answer.warnings ?? []) {
             const match = /^[^:]*:(\d+): (.*)$/s.exec(warning);
             const line = match ? Number(match[1]) : 0;
             const what = match?.[2] ?? warning;
-            mistakes.push({ line, node: /node '([^'/]*)/.exec(what)?.[1] ?? stateOf(line), text: what, warning: true });
+            const node = /node '([^'/]*)/.exec(what)?.[1] ?? stateOf(line);
+            mistakes.push({ line, node, text: what, warning: true, place: placeOf(what, '', node) });
         }
         this.update(now, { mistakes, checked: text });
         this.changed();
@@ -795,8 +803,10 @@ export class Store {
             for (const name of Object.keys((declared as object | undefined) ?? {})) found.push({ name: `$${name}`, hint: key.slice(0, -1) });
         }
         for (const node of doc?.graph.nodes ?? []) {
-            for (const output of this.skill(node.skill)?.outputs ?? []) {
-                found.push({ name: `$${node.id}.${output.name}`, hint: output.unit || 'output' });
+            for (const [path, skill] of callsOf(node.content)) {
+                for (const output of this.skill(skill)?.outputs ?? []) {
+                    found.push({ name: `$${[node.id, ...path, output.name].join('.')}`, hint: output.unit || 'output' });
+                }
             }
             if (isCondition) found.push({ name: `${node.id}.count`, hint: 'visits' });
         }
@@ -809,8 +819,13 @@ export function base(reference: string): string {
     return reference.split('@')[0] ?? reference;
 }
 
+/** Without file and line. */
+function plain(what: string): string {
+    return what.replace(/^[^:\s]*:\d+: /, '');
+}
+
 function shown(refusal: Refusal): string {
-    const what = refusal.what.replace(/^[^:\s]*:\d+: /, '');
+    const what = plain(refusal.what);
     const rest = [refusal.expected && `expected ${refusal.expected}`, refusal.got && `got ${refusal.got}`].filter(Boolean).join('; ');
     return [what, rest, refusal.hint].filter(Boolean).join('. ');
 }
