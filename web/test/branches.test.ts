@@ -87,5 +87,8 @@ test('a field shows what is wrong in it', () => {
     const mistakes = [{ place: ['nodes', 'a', 'then', 0, 'when'], n: 1 }, { place: ['nodes', 'a'], n: 2 }, { place: [], n: 3 }];
     assert.deepEqual(mistakesAt(mistakes, ['nodes', 'a', 'then', 0]).map(({ n }) => n), [1]);
     assert.ok(isUnder(['nodes', 'a', 'wait'], ['nodes', 'a']) && !isUnder(['nodes', 'a'], ['nodes', 'a', 'wait']));
-    assert.equal(brief('x'.repeat(300)).length, 161);
+    const names = Array.from({ length: 12 }, (_, n) => `arm.joint[${n}]`).join(', ');
+    assert.equal(brief(`no such variable. expected one of: ${names}, … (29 in all); got 'x'. Look`), "no such variable. expected one of: arm.joint[0], arm.joint[1], arm.joint[2], …; got 'x'. Look");
+    assert.equal(brief('expected one of: a, b, c, d; got e'), 'expected one of: a, b, c, d; got e');
+    assert.equal(brief(`unknown skill. expected one of: ${names}`), 'unknown skill. expected one of: arm.joint[0], arm.joint[1], arm.joint[2], …');
 });

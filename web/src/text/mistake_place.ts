@@ -106,7 +106,7 @@ export function mistakesAt<M extends { place: Path }>(mistakes: readonly M[], pa
     return mistakes.filter((each) => isUnder(each.place, path));
 }
 
-/** A long list of names is cut: a field has little room. */
+/** A long list of names is cut to its first ones: a field has little room. */
 export function brief(text: string): string {
-    return text.length > 170 ? `${text.slice(0, 160)}…` : text;
+    return text.replace(/(one of: (?:[^,;]+, ){2}[^,;]+), [^;]{40,}?(?=;|$|\. )/, '$1, …');
 }
