@@ -12,6 +12,7 @@ import {
     addNode, copyNodes, deleteNodes, extractSkill, freeId, insertOnLink, moveNode, type OutputType, pasteNodes, renameSkill,
 } from './text/blueprint_edits.ts';
 import { callsOf, EMPTY, type Graph, readGraph } from './text/graph.ts';
+import { fold, foldOf, foldsOf, tidyFolds, unfold } from './text/folds.ts';
 import { begin, edit, type History, redo, undo } from './text/history.ts';
 import { placeOfMistake } from './text/mistake_place.ts';
 import { placeOfLine } from './text/program_edits.ts';
@@ -713,7 +714,36 @@ export class Store {
 
     remove(): void {
         const doc = this.doc;
-        if (doc && doc.selection.length > 0) this.edit((text) => deleteNodes(text, doc.selection));
+        if (doc && doc.selection.length > 0) this.edit((text) => tidyFolds(deleteNodes(text, doc.selection)));
+    }
+
+    // --- folding --------------------------------------------------------------------------------
+
+    /** Whether a node or a folded box has this name. */
+    isNamed(name: string): boolean {
+        const graph = this.doc?.graph;
+        return graph !== undefined && [...graph.nodes.map((node) => node.id), ...foldsOf(graph).map((each) => each.name)].includes(name);
+    }
+
+    /** Fold the selected nodes into one box; if they are in one, unfold it. */
+    foldOrUnfold(): void {
+        const doc = this.doc;
+        if (!doc || doc.graph.isProgram) return;
+        const now = foldOf(doc.graph, doc.selection);
+        if (now && !now.open) this.unfold(now.name);
+        else if (doc.selection.length < 2 && !now) this.say('Select two nodes or more: they become one box.', true);
+        else {
+            this.fitWanted += 1;
+            this.edit((text) => fold(text, doc.selection));
+        }
+    }
+
+    unfold(name: string): void {
+        const nodes = this.doc ? foldsOf(this.doc.graph).find((each) => each.name === name)?.nodes : undefined;
+        if (!nodes) return;
+        this.fitWanted += 1;
+        this.edit((text) => unfold(text, name));
+        this.select(nodes);
     }
 
     /** Make a skill of the selected nodes, and keep it: it is on its shelf at once. */
@@ -729,7 +759,7 @@ export class Store {
         if (found.problem !== '') return found.problem;
         const answer = await ask<SaveAnswer>('save_skill', { text: found.skill, based_on: 0 });
         if (!answer.success) return answer.message;
-        this.setText(found.text);
+        this.setText(tidyFolds(found.text));
         this.select([found.node]);
         await this.loadSkills();
         this.dialog = null;

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'react';
 
 import { store, useStore } from '../store.ts';
-import { arrange, disconnect } from '../text/blueprint_edits.ts';
+import { disconnect } from '../text/blueprint_edits.ts';
+import { arrangeAll, hasPlaces } from '../text/folds.ts';
 import { Canvas } from './Canvas.tsx';
 import { Dialogs } from './Dialogs.tsx';
 import { Inspector } from './Inspector.tsx';
@@ -44,7 +45,8 @@ function keys(event: KeyboardEvent): void {
         if (link) return take(() => store.edit((text) => disconnectLink(text, link)));
         return take(() => store.remove());
     }
-    if (key === 'm' && store.doc?.selection.length === 1) {
+    if (key === 'f') return take(() => store.foldOrUnfold());
+    if (key === 'm' && document.querySelectorAll('.react-flow__node.selected').length === 1) {
         return take(() => {
             const box = document.querySelector('.react-flow__node.selected');
             const place = box?.getBoundingClientRect();
@@ -251,7 +253,7 @@ function Centre() {
                     <span className="gap" />
                     <button disabled={doc.history.past.length === 0} onClick={() => it.undo()} title="Ctrl+Z">Undo</button>
                     <button disabled={doc.history.future.length === 0} onClick={() => it.redo()} title="Ctrl+Y">Redo</button>
-                    <button disabled={doc.graph.content.view === undefined} onClick={() => { it.edit((text) => arrange(text)); it.fitWanted += 1; it.changed(); }} title="Place all nodes anew">Arrange</button>
+                    <button disabled={!hasPlaces(doc.graph)} onClick={() => { it.edit((text) => arrangeAll(text)); it.fitWanted += 1; it.changed(); }} title="Place all nodes anew">Arrange</button>
                     <button onClick={() => { it.fitWanted += 1; it.changed(); }} title="Alt+0">Fit</button>
                     <input className="find-node" list="node-names" placeholder="Find a node" aria-label="Find a node" onChange={(event) => {
                         const id = event.target.value;

@@ -300,6 +300,7 @@ const KEYS: [string, string][] = [
     ['Ctrl+Z, Ctrl+Y', 'undo, redo'],
     ['Ctrl+C, Ctrl+V', 'copy and paste nodes as text'],
     ['Ctrl+A', 'select all nodes'],
+    ['F', 'fold the selected nodes into one box; unfold the selected box'],
     ['Ctrl+G', 'make a skill of the selection'],
     ['Ctrl+F', 'find a node'],
     ['Ctrl+S', 'save'],

@@ -4,19 +4,22 @@ import { fieldOf, type Mistake, store, useStore } from '../store.ts';
 import type { ParameterInfo, SkillInfo } from '../server.ts';
 import { addCandidate, changeCandidate, disconnect, moveCandidate, renameNode, setField, typed } from '../text/blueprint_edits.ts';
 import { type Candidate, type GraphNode, isRecord, type Json, texts } from '../text/graph.ts';
+import { type Fold, foldOf, foldsOf, renameInFolds } from '../text/folds.ts';
 import { isUnder, mistakesAt } from '../text/mistake_place.ts';
 import { type Path, Raw, remove, set, type Value, written } from '../text/yaml_edit.ts';
 import { badAt, CallFields, General, isShown } from './CallForm.tsx';
 import { levelName } from './Canvas.tsx';
 import { ProgramForm, StateForm } from './ProgramForms.tsx';
 import { Choice, Expression, Field, NameField } from './fields.tsx';
+import { FoldForm } from './Folded.tsx';
 
 /** The form of what is selected: a node, a link, several nodes, or the skill itself. */
 export function Inspector() {
     const it = useStore();
     const doc = it.doc;
     if (!doc) return null;
-    if (doc.selection.length > 1) return <Several count={doc.selection.length} />;
+    const fold = foldOf(doc.graph, doc.selection);
+    if (doc.selection.length > 1 || (fold && !fold.open)) return <Several count={doc.selection.length} fold={fold} />;
     const id = doc.link?.node ?? doc.selection[0];
     const node = doc.graph.nodes.find((each) => each.id === id);
     return (
@@ -30,11 +33,13 @@ export function Inspector() {
     );
 }
 
-function Several({ count }: { count: number }) {
+function Several({ count, fold }: { count: number; fold: Fold | undefined }) {
     const it = useStore();
     return (
         <div className="inspector">
-            <h2>{count} {it.doc?.graph.isProgram ? 'states' : 'nodes'}</h2>
+            <h2>{count} {it.doc?.graph.isProgram ? 'states' : count === 1 ? 'node' : 'nodes'}{fold && !fold.open && ', folded'}</h2>
+            {fold && <FoldForm fold={fold} key={fold.name} />}
+            {!it.doc?.graph.isProgram && (!fold || fold.open) && <button className="wide" onClick={() => it.foldOrUnfold()}>{fold ? `Fold into ${fold.name} again (F)` : 'Fold into one box (F)'}</button>}
             {!it.doc?.graph.isProgram && <button className="primary wide" onClick={() => { it.dialog = { kind: 'extract' }; it.changed(); }}>Make a skill of them</button>}
             <button className="wide" onClick={() => void it.copy()}>Copy as text</button>
             <button className="wide" onClick={() => it.remove()}>Delete</button>
@@ -117,8 +122,8 @@ function NodeForm({ node }: { node: GraphNode }) {
             <General mistakes={general} />
             <NameField label="Name of the node" value={node.id} change={(id) => {
                 if (!/^[A-Za-z_]\w*$/.test(id)) return it.say('A name has letters, digits and _, and begins with a letter.', true);
-                if (doc?.graph.nodes.some((each) => each.id === id)) return it.say(`There is a node ${id} already.`, true);
-                it.edit((text) => renameNode(text, node.id, id));
+                if (it.isNamed(id)) return it.say(`There is a node ${id} already.`, true);
+                it.edit((text) => renameInFolds(renameNode(text, node.id, id), node.id, id));
                 it.select([id]);
             }} />
             {node.skill !== '' && (
@@ -256,6 +261,7 @@ function SkillForm() {
             {!graph.isProgram && <Declared kind="values" title="Values" content={content} />}
             {!graph.isProgram && <Results content={content} />}
             {!graph.isProgram && <Reactions />}
+            <Folds />
         </div>
     );
 }
@@ -304,6 +310,23 @@ function Results({ content }: { content: Json }) {
                 );
             })}
             <Adder label="New result" add={(name) => it.edit((text) => set(text, ['results', name], {}))} />
+        </details>
+    );
+}
+
+function Folds() {
+    const it = useStore();
+    const folds = it.doc ? foldsOf(it.doc.graph) : [];
+    if (folds.length === 0) return null;
+    return (
+        <details>
+            <summary>Folded boxes <span className="quiet">{folds.length}</span></summary>
+            {folds.map((fold) => (
+                <div className="row" key={fold.name}>
+                    <strong>{fold.name}</strong> <span className="quiet">{fold.nodes.join(', ')}</span>
+                    <button onClick={() => { it.select(fold.nodes); it.foldOrUnfold(); }}>{fold.open ? 'Fold' : 'Unfold'}</button>
+                </div>
+            ))}
         </details>
     );
 }
