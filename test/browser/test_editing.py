@@ -20,6 +20,14 @@ nodes:
   told: {log: $both.press.watch.push, then: [{when: below.distance > 1, go: both}, {end: done}]}
 reactions: [{when: below.distance < 0.2, go: both}]
 """
+LONGER = """# Four.
+name: longer
+nodes:
+  one: {wait: 0.2, then: two}
+  two: {wait: 0.2, then: three}   # in the middle
+  three: {wait: 60, then: four}
+  four: {say: the end}
+"""
 
 
 def select(page: Any, id: str) -> None:
@@ -134,3 +142,85 @@ def test_E13_who_operates_keeps_that_over_a_reload(come: Callable[..., Any], rob
     ben.get_by_role("dialog").get_by_text("Ann operates the robot").wait_for()
     ben.get_by_role("dialog").get_by_role("button", name="Take over").click()
     ben.get_by_text("You operate", exact=True).wait_for()
+
+
+def test_E14_nodes_are_folded_and_unfolded_by_mouse(come: Callable[..., Any], picture: Any, robot: MemoryRobot) -> None:
+    page = come()
+    open_text(page, LONGER)
+    node(page, "two").click()
+    node(page, "three").click(modifiers=["Control"])
+    page.get_by_role("button", name="Fold into one box").click()
+    box = node(page, "&group")
+    box.wait_for()
+    settled(page)
+    assert text_of(page) == f"{LONGER}view:\n  group: {{nodes: [two, three]}}\n"
+    assert not node(page, "two").count() and overlaps(page) == []
+    ways = page.locator(".react-flow__edge").evaluate_all("all => all.map(e => e.getAttribute('aria-label'))")
+    assert ways == ["From one on success to &group", "From &group on out to four"]
+    page.get_by_label("Name of the box").fill("middle")
+    page.keyboard.press("Enter")
+    node(page, "&middle").wait_for()
+    settled(page)
+    picture(page, "folded")
+    assert serious(page) == []
+    # It is moved like a node, in one line; arranging keeps it folded.
+    place = node(page, "&middle").bounding_box()
+    page.mouse.move(place["x"] + 60, place["y"] + 16)
+    page.mouse.down()
+    page.mouse.move(place["x"] + 260, place["y"] + 56, steps=5)
+    page.mouse.up()
+    settled(page)
+    assert re.search(r"middle: \{nodes: \[two, three\], at: \[-?\d+, -?\d+\]\}\n$", text_of(page))
+    page.get_by_role("button", name="Arrange").click()
+    settled(page)
+    assert text_of(page) == f"{LONGER}view:\n  middle: {{nodes: [two, three]}}\n" and overlaps(page) == []
+    # What runs inside is seen at the box. It is kept, read and checked with the rest.
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_text("Saved longer as version 1").wait_for()
+    page.get_by_role("tab", name=re.compile("^Run")).last.click()
+    page.get_by_role("button", name="Start longer").click()
+    page.wait_for_selector(".node.folded.is-runs")
+    picture(page, "folded_runs")
+    page.get_by_role("button", name="Cancel").first.click()
+    page.wait_for_selector(".node.folded.is-runs", state="detached")
+    # A double click unfolds; an unfolded box is remembered.
+    node(page, "&middle").locator(".node-id").dblclick()
+    node(page, "three").wait_for()
+    settled(page)
+    assert "middle: {nodes: [two, three], open: true}" in text_of(page) and overlaps(page) == []
+    page.get_by_role("tab", name="Properties").click()
+    page.get_by_role("button", name="Fold into middle again").click()
+    node(page, "&middle").wait_for()
+    node(page, "&middle").click(button="right")
+    page.get_by_role("menuitem", name="Unfold").click()
+    node(page, "two").wait_for()
+
+
+def test_E14_folding_by_keyboard_alone(come: Callable[..., Any]) -> None:
+    page = come()
+    open_text(page, LONGER)
+    page.keyboard.press("Control+a")
+    page.keyboard.press("f")
+    node(page, "&group").wait_for()
+    settled(page)
+    assert "group: {nodes: [one, two, three, four]}" in text_of(page)
+    node(page, "&group").focus()
+    page.keyboard.press("m")
+    page.get_by_role("menuitem", name="Unfold").wait_for()
+    page.keyboard.press("Enter")
+    node(page, "four").wait_for()
+    page.keyboard.press("f")
+    node(page, "&group").wait_for()
+    page.keyboard.press("f")
+    node(page, "four").wait_for()
+    # Deleting the box deletes its nodes; undo brings them and the box back.
+    page.keyboard.press("f")
+    node(page, "&group").wait_for()
+    page.keyboard.press("Delete")
+    node(page, "&group").wait_for(state="detached")
+    assert text_of(page) == "# Four.\nname: longer\nnodes: {}\n"
+    page.keyboard.press("Control+z")
+    node(page, "&group").wait_for()
+    for _ in range(10):
+        page.keyboard.press("Control+z")
+    assert text_of(page) == LONGER
