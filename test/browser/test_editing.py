@@ -224,3 +224,35 @@ def test_E14_folding_by_keyboard_alone(come: Callable[..., Any]) -> None:
     for _ in range(10):
         page.keyboard.press("Control+z")
     assert text_of(page) == LONGER
+
+
+def test_versions_are_compared_as_pictures_in_words(
+    come: Callable[..., Any], picture: Any, robot: MemoryRobot
+) -> None:
+    for text in (
+        RACE.replace("$both.press.watch.push", "felt"),
+        "name: race\nstart: both\nnodes:\n  both: {first_of: {press: {skill: move_until_contact}, clock: {wait: 9}}, "
+        "then: [{on: press, go: said}, {on: any, end: done}]}\n"
+        "  said: {say: felt, then: [{when: below.distance > 1, go: both}, {go: rest}]}\n  rest: {wait: 1}\n",
+    ):
+        robot.store.save(text)
+    page = come()
+    page.get_by_role("tab", name="Files").click()
+    page.get_by_role("button", name=re.compile("^Compare")).first.click()
+    dialog = page.get_by_role("dialog")
+    dialog.locator(".miniature svg .added").last.wait_for()
+    pictures = {
+        name: dialog.get_by_role("img", name=f"Picture of version {name}.").get_attribute("aria-label")
+        for name in ("1", "2")
+    }
+    assert pictures == {
+        "1": "Picture of version 1. both: changed, told: removed",
+        "2": "Picture of version 2. both: changed, said: added, rest: added",
+    }
+    shown = dialog.locator(".miniature svg").last.locator("text").all_text_contents()
+    assert {"both", "first of", "~ changed", "said", "+ added", "rest", "wait", "+ link"} <= {*shown}
+    words = dialog.get_by_role("list", name="What differs").inner_text()
+    assert "first_of.clock.wait: 5 → 9" in words and "link added: press → said" in words and "− told" in words
+    assert "dashed line" in dialog.get_by_role("list", name="Legend").inner_text()
+    picture(page, "compared")
+    assert serious(page) == []

@@ -89,6 +89,8 @@ test('a field shows what is wrong in it', () => {
     assert.ok(isUnder(['nodes', 'a', 'wait'], ['nodes', 'a']) && !isUnder(['nodes', 'a'], ['nodes', 'a', 'wait']));
     const names = Array.from({ length: 12 }, (_, n) => `arm.joint[${n}]`).join(', ');
     assert.equal(brief(`no such variable. expected one of: ${names}, … (29 in all); got 'x'. Look`), "no such variable. expected one of: arm.joint[0], arm.joint[1], arm.joint[2], …; got 'x'. Look");
+    assert.equal(brief("node 'a/b': then[1].when, column 3: no"), 'when, column 3: no');
+    assert.equal(brief("reaction 0: when is not valid"), 'when is not valid');
     assert.equal(brief('expected one of: a, b, c, d; got e'), 'expected one of: a, b, c, d; got e');
     assert.equal(brief(`unknown skill. expected one of: ${names}`), 'unknown skill. expected one of: arm.joint[0], arm.joint[1], arm.joint[2], …');
 });

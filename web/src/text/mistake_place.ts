@@ -106,7 +106,8 @@ export function mistakesAt<M extends { place: Path }>(mistakes: readonly M[], pa
     return mistakes.filter((each) => isUnder(each.place, path));
 }
 
-/** A long list of names is cut to its first ones: a field has little room. */
+/** As a field shows it: it need not say where, and a long list of names is cut to its first ones. */
 export function brief(text: string): string {
-    return text.replace(/(one of: (?:[^,;]+, ){2}[^,;]+), [^;]{40,}?(?=;|$|\. )/, '$1, …');
+    const what = text.replace(/^(?:node '[^']+'|reaction \d+|command \d+): (?:then\[\d+\]\.)?/, '');
+    return what.replace(/(one of: (?:[^,;]+, ){2}[^,;]+), [^;]{40,}?(?=;|$|\. )/, '$1, …');
 }

@@ -112,7 +112,7 @@ function backPath(x: number, y: number, tx: number, ty: number, aside: number): 
 }
 
 /** Curves with vertical tangents through points. */
-function bentPath(points: readonly (readonly [number, number])[]): [string, number, number] {
+export function bentPath(points: readonly (readonly [number, number])[]): [string, number, number] {
     let path = `M${points[0]?.join() ?? ''}`;
     for (let n = 1; n < points.length; n += 1) {
         const [ax, ay] = points[n - 1] as readonly [number, number];
