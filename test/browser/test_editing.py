@@ -256,3 +256,22 @@ def test_versions_are_compared_as_pictures_in_words(
     assert "dashed line" in dialog.get_by_role("list", name="Legend").inner_text()
     picture(page, "compared")
     assert serious(page) == []
+
+
+def test_links_of_moved_nodes_lead_beside_other_boxes(come: Callable[..., Any], picture: Any) -> None:
+    page = come()
+    open_text(page, f"{LONGER.replace('then: two', 'then: [{go: two}, {on: failure, go: four}]')}"
+              "view:\n  one: [0, 0]\n  two: [20, 160]\n  three: [-40, 320]\n  four: [0, 480]\n")  # fmt: skip
+    crossed = page.evaluate(
+        """() => {
+            const path = document.querySelector(".react-flow__edge[data-id='one:1:four'] .react-flow__edge-path");
+            const matrix = path.getScreenCTM();
+            const boxes = ['two', 'three'].map(id =>
+                document.querySelector(`.react-flow__node[data-id='${id}']`).getBoundingClientRect());
+            return Array.from({length: 200}, (_, n) => path.getPointAtLength(path.getTotalLength() * n / 199))
+                .map(point => point.matrixTransform(matrix))
+                .filter(({x, y}) => boxes.some(b => x > b.left && x < b.right && y > b.top && y < b.bottom)).length;
+        }"""
+    )
+    picture(page, "beside")
+    assert crossed == 0

@@ -13,6 +13,7 @@ import { activeStates } from '../program_live.ts';
 import { addReaction, moveLink, setStart } from '../text/program_edits.ts';
 import { moveBox as moveNode, nodesOf } from '../text/folds.ts';
 import { wayOf, type Way } from '../way.ts';
+import { detour } from './detour.ts';
 import { FoldedNode, FoldMenu } from './Folded.tsx';
 import { foldPicture, foldWay } from './folding.ts';
 import { type Box, layoutRequest, pictureOf } from './picture.ts';
@@ -151,6 +152,25 @@ const LinkEdge = memo(function LinkEdge(props: EdgeProps<Edge<LinkData>>) {
     );
 });
 
+interface Detour {
+    ends: string;
+    points: [number, number][];
+}
+
+/** Beside the boxes between two nodes, of which a person moved one. While somebody drags, only links of what is dragged get new ways. */
+function aroundBoxes(id: string, from: Node, to: Node, nodes: readonly Node[], known: Map<string, Detour>, isDragging: boolean): [number, number][] {
+    const begin: [number, number] = [from.position.x + (from.width ?? 0) / 2, from.position.y + (from.height ?? 0)];
+    const end: [number, number] = [to.position.x + (to.width ?? 0) / 2, to.position.y];
+    const ends = [...begin, ...end].join();
+    const before = known.get(id);
+    if (isDragging && before?.ends === ends) return before.points;
+    const others = nodes.filter((node) => node.id !== from.id && node.id !== to.id);
+    const boxes = others.map(({ position, width, height }) => ({ ...position, width: width ?? 0, height: height ?? 0 }));
+    const points = end[1] < begin[1] + 10 ? [] : detour(begin, end, boxes);
+    known.set(id, { ends, points });
+    return points;
+}
+
 const NODE_TYPES = { skill: SkillNode };
 const EDGE_TYPES = { link: LinkEdge };
 const NOWHERE: Laid = { structure: '', places: {}, bends: {} };
@@ -258,6 +278,7 @@ function Flow() {
         if (!dragging.current) setNodes((before) => computed.map((node) => ({ ...node, measured: before.find((old) => old.id === node.id)?.measured })));
     }, [computed]);
 
+    const detours = useRef(new Map<string, Detour>());
     const edges = useMemo((): Edge<LinkData>[] => {
         const at = new Map(nodes.map((node) => [node.id, node]));
         let backs = 0;
@@ -275,7 +296,7 @@ function Flow() {
             aside = Math.max(...between.map((node) => node.position.x + (node.width ?? 0))) + 26 + 14 * (backs % 8);
             backs += 1;
         }
-        const bends = isLaidOut(link.from) && isLaidOut(link.to) ? laid.bends[`${link.from}>${link.to}`] ?? [] : [];
+        const bends = isLaidOut(link.from) && isLaidOut(link.to) ? laid.bends[`${link.from}>${link.to}`] ?? [] : from && to ? aroundBoxes(link.id, from, to, nodes, detours.current, dragging.current) : [];
         const taken = way.links.has(`${link.from}>${link.to}`);
         const chosen = doc?.link?.node === link.node && doc.link.index === link.index;
         return {
