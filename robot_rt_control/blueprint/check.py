@@ -40,7 +40,9 @@ def check_skill(template: SkillTemplate, catalogue: SkillCatalogue, *, strict: b
     check = GraphCheck(reader, graph, Calls(catalogue))
     places = template.places
     found = chain(_find_in_calls(reader, graph, Calls(catalogue)), _find_in_commands(template, catalogue))
-    whole = iter(()) if template.mistakes or reader.mistakes.errors else check.find_mistakes()
+    whole: Found = iter(())
+    if not template.mistakes:  # else names are missing
+        whole = check.find_in_conditions() if reader.mistakes.errors else check.find_mistakes()
     raise_all([*template.mistakes, *reader.mistakes.errors, *places.located(chain(found, whole))])
     doubtful = chain(check.warnings(), _ineffective(template))
     warnings = sorted((places.line(*path), places.where(*path), text) for path, text in doubtful)
@@ -57,10 +59,9 @@ def _ineffective(template: SkillTemplate) -> Iterator[tuple[tuple[str | int, ...
         for name in sorted({name for name in names if names.count(name) > 1}):
             yield (key,), f"{key}: {name!r} is named {names.count(name)} times"
     for id, place in content.view.items():
-        if isinstance(place, dict):  # nodes folded into one box
-            for gone in sorted({str(node) for node in place.get("nodes") or ()} - set(content.nodes)):
-                yield ("view", id), f"view: {id!r}: there is no node {gone!r}; expected {unknown('node', gone, content.nodes)}"
-        elif id not in content.nodes:
+        if isinstance(place, dict):  # nodes that the editor shows as one box (E14)
+            continue
+        if id not in content.nodes:
             yield ("view", id), f"view: there is no node {id!r}; expected {unknown('node', id, content.nodes)}"
         elif not is_place(place):
             yield ("view", id), f"view: node {id!r}; expected two numbers, [x, y]; got {place!r}"

@@ -1,7 +1,7 @@
 """What the picture of a skill made of nodes shows: its nodes with the skills that they call, candidates, reactions.
 
 `view:` of the text has the places of nodes that a person moved: node → [x, y] of its top left corner [pt], y downwards,
-from that of the picture without its header.
+from that of the picture without its header. What a person folded there (E14) is drawn unfolded.
 """
 
 from __future__ import annotations

@@ -11,9 +11,11 @@ from robot_rt_control.blueprint.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.graph_reader import ONLY, GraphReader
 from robot_rt_control.blueprint.plan import Call, Candidate, Graph, Kind, Node
 from robot_rt_control.blueprint.results import STANDARD, SUCCESS
+from robot_rt_control.blueprint.schema import CallKeys
 from robot_rt_control.blueprint.scope import COUNT
 from robot_rt_control.conditions.compiler import check_condition
 from robot_rt_control.conditions.types import VariableRef
+from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.program.expression import references
 from robot_rt_control.validation.catalogue import KnownPart
 from robot_rt_control.validation.edges import Found
@@ -45,7 +47,7 @@ class GraphCheck:
         yield from self._find_unreachable()
         yield from self._find_missing_outputs()
         yield from self._find_instant_loops()
-        yield from self._find_in_conditions()
+        yield from self.find_in_conditions()
         yield from self._find_shared_parts()
 
     def warnings(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -202,24 +204,42 @@ class GraphCheck:
 
     def _conditions(self) -> Iterator[tuple[str, str, tuple[str | int, ...], str]]:
         """Text, name for messages, place, and action type whose variables have bare names, of each condition."""
-        for node in self._graph.nodes.values():
-            path = self._reader.place(node.id)
-            for call in node.call.inner():
-                if call.until:
-                    key = "wait_until" if call.kind == Kind.WAIT_UNTIL else "until"
-                    owner = "" if call.kind == Kind.WAIT_UNTIL else f"type {call.skill}"
-                    yield call.until, f"node {node.id!r}: {key}", (*path, key), owner
+        content = self._reader.template.content
+        if content.is_ is not None:
+            yield from self._untils(content.is_, (ONLY,), ("is",))
+        for id, node in content.nodes.items():
+            path = ("nodes", id)
+            yield from self._untils(node, (id,), path)
             for index, candidate in enumerate(node.then):
                 if candidate.when:
-                    yield candidate.when, f"node {node.id!r}: when", (*path, "then", index, "when"), ""
-        for index, reaction in enumerate(self._graph.reactions):
+                    key = "when" if len(node.then) == 1 else f"then[{index}].when"
+                    yield candidate.when, f"node {id!r}: {key}", (*path, "then", index, "when"), ""
+        for index, reaction in enumerate(content.reactions):
             yield reaction.when, f"reaction {index}: when", ("reactions", index, "when"), ""
-        for index, command in enumerate(self._reader.template.content.commands):
+        for index, command in enumerate(content.commands):
             if command.when:
                 yield command.when, f"command {index}: when", ("commands", index, "when"), ""
 
-    def _find_in_conditions(self) -> Found:
+    def _untils(
+        self, written: CallKeys, key: tuple[str, ...], path: tuple[str | int, ...]
+    ) -> Iterator[tuple[str, str, tuple[str | int, ...], str]]:
+        """The conditions of a call and of its branches."""
+        of = f"node {'/'.join(key)!r}"
+        if written.wait_until is not None:
+            yield written.wait_until, f"{of}: wait_until", (*path, "wait_until"), ""
+        skill = self._reader.called.get(key)
+        if written.until and written.skill and skill is not None and isinstance(skill.template, DeclaredType):
+            yield written.until, f"{of}: until", (*path, "until"), f"type {written.skill}"
+        for kind, branches in (("all_of", written.all_of), ("first_of", written.first_of)):
+            for name, branch in (branches or {}).items():
+                yield from self._untils(branch, (*key, name), (*path, kind, name))
+
+    def find_in_conditions(self) -> Found:
+        """Mistakes of conditions. They can be found although nodes have mistakes: what an unknown skill gives is not
+        judged."""
         for text, of, path, owner in self._conditions():
+            if any(self._reader.is_of_unknown_skill(name) for name in references(text)):
+                continue
             try:
                 filled = self._reader.substitution.condition(text, of)
                 check_condition(filled, partial(self._resolve, owner), known=partial(self._known, owner), of=of)
@@ -236,13 +256,13 @@ class GraphCheck:
 
     def _resolve(self, owner: str, name: str) -> VariableRef | None:
         node = name.removesuffix(COUNT)
-        if node != name and node in self._graph.nodes:
+        if node != name and node in self._reader.template.content.nodes:
             return VariableRef(0, "int")
         return self._scope.resolve(name, owner)
 
     def _known(self, owner: str) -> list[str]:
         of_types = (name for name in self._scope.known(owner) if not name.startswith("type "))
-        return [*(f"{id}{COUNT}" for id in self._graph.nodes), *of_types]
+        return [*(f"{id}{COUNT}" for id in self._reader.template.content.nodes), *of_types]
 
     def _find_shared_parts(self) -> Found:
         for node in self._graph.nodes.values():

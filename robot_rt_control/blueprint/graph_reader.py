@@ -118,6 +118,14 @@ class GraphReader:
             results=with_standard(self._results()),
         )
 
+    def is_of_unknown_skill(self, reference: str) -> bool:
+        """Whether it may be an output of a skill that is not known: node.output."""
+        written = self.template.content.nodes.get(reference.partition(".")[0])
+        if written is None or "." not in reference or reference in self._outputs:
+            return False
+        id = reference.partition(".")[0]
+        return any(call.skill and (id, *branch) not in self.called for branch, call in _calls(written))
+
     def place(self, node: str) -> Path:
         """Where a node is written."""
         return ("is",) if self.template.content.is_ is not None else ("nodes", node)

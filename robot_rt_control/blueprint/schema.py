@@ -277,7 +277,8 @@ class SkillFile(Model):
     nodes: Annotated[dict[Name, NodeKeys], Each] = {}
     reactions: Annotated[list[ReactionKeys], Each] = []
     view: View = {}
-    """Places of nodes that a person moved: node → [x, y]. Only pictures use it."""
+    """Places of nodes that a person moved: node → [x, y]; nodes that are folded into one box of the editor's picture:
+    box → {nodes: [names]}. Nothing but pictures reads it."""
 
 
 def _word(what: str, value: str, known: tuple[str, ...]) -> str:

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from robot_rt_control.blueprint.results import STANDARD
 from robot_rt_control.blueprint.schema import OutputDeclaration, SkillFile

@@ -152,7 +152,7 @@ export interface Live {
         programs?: LiveProgram[];
         values?: Record<string, number | null>;
     };
-    people: { operator: string; here: Person[]; log: { time: number; text: string }[] };
+    people: { operator: string; operator_name: string; here: Person[]; log: { time: number; text: string }[] };
     programs_changed: number;
 }
 

@@ -12,16 +12,20 @@ import { stateContent, statesOf, usesOf } from './program_shelf.ts';
 import {
     addNode, copyNodes, deleteNodes, extractSkill, freeId, insertOnLink, moveNode, type OutputType, pasteNodes, renameSkill,
 } from './text/blueprint_edits.ts';
-import { EMPTY, type Graph, readGraph } from './text/graph.ts';
+import { callsOf, EMPTY, type Graph, readGraph } from './text/graph.ts';
+import { fold, foldOf, foldsOf, tidyFolds, unfold } from './text/folds.ts';
 import { begin, edit, type History, redo, undo } from './text/history.ts';
+import { placeOfMistake } from './text/mistake_place.ts';
 import { placeOfLine } from './text/program_edits.ts';
-import { set, type Value } from './text/yaml_edit.ts';
+import { type Path, set, type Value } from './text/yaml_edit.ts';
 
 export interface Mistake {
     line: number;
     node: string;
     text: string;
     warning: boolean;
+    /** The field that it concerns; empty: none, or a program's. */
+    place: Path;
 }
 
 export interface Doc {
@@ -70,7 +74,7 @@ export class Store {
     refused = '';
     connected = false;
     everConnected = false;
-    live: Live = { blueprints: {}, robot: {}, people: { operator: '', here: [], log: [] }, programs_changed: 0 };
+    live: Live = { blueprints: {}, robot: {}, people: { operator: '', operator_name: '', here: [], log: [] }, programs_changed: 0 };
     skills: SkillInfo[] = [];
     programs: ProgramInfo[] = [];
     /** The library of actions: states of programs are made of them. */
@@ -554,15 +558,20 @@ export class Store {
         const now = this.docs.find((each) => each.key === doc.key);
         if (!now || now.history.text !== text) return;
         const stateOf = (line: number): string => (doc.graph.isProgram ? placeOfLine(text, line).state : '');
-        const mistakes = (answer.refusals ?? []).map((refusal, n): Mistake => ({
-            line: refusal.line, node: answer.nodes?.[n] ?? stateOf(refusal.line), text: shown(refusal), warning: false,
-        }));
-        if (!answer.success && mistakes.length === 0) mistakes.push({ line: 0, node: '', text: answer.message, warning: false });
+        const placeOf = (what: string, got: string, node: string): Path => (doc.graph.isProgram ? [] : placeOfMistake(doc.graph, what, got, node));
+        const mistakes = (answer.refusals ?? []).map((refusal, n): Mistake => {
+            const inLine = answer.nodes?.[n] ?? stateOf(refusal.line);
+            const place = placeOf(plain(refusal.what), refusal.got, inLine);
+            const node = place[0] === 'nodes' ? String(place[1] ?? '') : inLine;
+            return { line: refusal.line, node, text: shown(refusal), warning: false, place };
+        });
+        if (!answer.success && mistakes.length === 0) mistakes.push({ line: 0, node: '', text: answer.message, warning: false, place: [] });
         for (const warning of answer.warnings ?? []) {
             const match = /^[^:]*:(\d+): (.*)$/s.exec(warning);
             const line = match ? Number(match[1]) : 0;
             const what = match?.[2] ?? warning;
-            mistakes.push({ line, node: /node '([^'/]*)/.exec(what)?.[1] ?? stateOf(line), text: what, warning: true });
+            const node = /node '([^'/]*)/.exec(what)?.[1] ?? stateOf(line);
+            mistakes.push({ line, node, text: what, warning: true, place: placeOf(what, '', node) });
         }
         this.update(now, { mistakes, checked: text });
         this.changed();
@@ -719,7 +728,36 @@ export class Store {
 
     remove(): void {
         const doc = this.doc;
-        if (doc && doc.selection.length > 0) this.edit((text) => deleteNodes(text, doc.selection));
+        if (doc && doc.selection.length > 0) this.edit((text) => tidyFolds(deleteNodes(text, doc.selection)));
+    }
+
+    // --- folding --------------------------------------------------------------------------------
+
+    /** Whether a node or a folded box has this name. */
+    isNamed(name: string): boolean {
+        const graph = this.doc?.graph;
+        return graph !== undefined && [...graph.nodes.map((node) => node.id), ...foldsOf(graph).map((each) => each.name)].includes(name);
+    }
+
+    /** Fold the selected nodes into one box; if they are in one, unfold it. */
+    foldOrUnfold(): void {
+        const doc = this.doc;
+        if (!doc || doc.graph.isProgram) return;
+        const now = foldOf(doc.graph, doc.selection);
+        if (now && !now.open) this.unfold(now.name);
+        else if (doc.selection.length < 2 && !now) this.say('Select two nodes or more: they become one box.', true);
+        else {
+            this.fitWanted += 1;
+            this.edit((text) => fold(text, doc.selection));
+        }
+    }
+
+    unfold(name: string): void {
+        const nodes = this.doc ? foldsOf(this.doc.graph).find((each) => each.name === name)?.nodes : undefined;
+        if (!nodes) return;
+        this.fitWanted += 1;
+        this.edit((text) => unfold(text, name));
+        this.select(nodes);
     }
 
     /** Make a skill of the selected nodes, and keep it: it is on its shelf at once. */
@@ -735,7 +773,7 @@ export class Store {
         if (found.problem !== '') return found.problem;
         const answer = await ask<SaveAnswer>('save_skill', { text: found.skill, based_on: 0 });
         if (!answer.success) return answer.message;
-        this.setText(found.text);
+        this.setText(tidyFolds(found.text));
         this.select([found.node]);
         await this.loadSkills();
         this.dialog = null;
@@ -809,8 +847,10 @@ export class Store {
             for (const name of Object.keys((declared as object | undefined) ?? {})) found.push({ name: `$${name}`, hint: key.slice(0, -1) });
         }
         for (const node of doc?.graph.nodes ?? []) {
-            for (const output of this.skill(node.skill)?.outputs ?? []) {
-                found.push({ name: `$${node.id}.${output.name}`, hint: output.unit || 'output' });
+            for (const [path, skill] of callsOf(node.content)) {
+                for (const output of this.skill(skill)?.outputs ?? []) {
+                    found.push({ name: `$${[node.id, ...path, output.name].join('.')}`, hint: output.unit || 'output' });
+                }
             }
             if (isCondition) found.push({ name: `${node.id}.count`, hint: 'visits' });
         }
@@ -823,8 +863,13 @@ export function base(reference: string): string {
     return reference.split('@')[0] ?? reference;
 }
 
+/** Without file and line. */
+function plain(what: string): string {
+    return what.replace(/^[^:\s]*:\d+: /, '');
+}
+
 function shown(refusal: Refusal): string {
-    const what = refusal.what.replace(/^[^:\s]*:\d+: /, '');
+    const what = plain(refusal.what);
     const rest = [refusal.expected && `expected ${refusal.expected}`, refusal.got && `got ${refusal.got}`].filter(Boolean).join('; ');
     return [what, rest, refusal.hint].filter(Boolean).join('. ');
 }

@@ -69,13 +69,21 @@ class Keys:
         self._people: dict[str, Person] = {}
         self._count = 0
 
-    def enter(self, token: object, name: object) -> tuple[str, Person] | None:
-        """A cookie for a token; None: it is not one of this start's."""
+    def enter(self, token: object, name: object, before: str = "") -> tuple[str, Person] | None:
+        """A cookie for a token; None: it is not one of this start's.
+
+        Args:
+            before: the cookie that the browser has. If it allows the same, it stays: who opens the link again is the
+                same person, and all pages of a browser belong to one.
+        """
         given = token.encode(errors="replace") if isinstance(token, str) else b""
         operates = hmac.compare_digest(given, self.operate.encode())
         watches = hmac.compare_digest(given, self.watch.encode())
         if not operates and not watches:
             return None
+        known = self._people.get(before)
+        if known is not None and known.may_operate == operates:
+            return before, known
         self._count += 1
         person = Person(id=str(self._count), name=f"guest {self._count}", may_operate=operates)
         if isinstance(name, str):

@@ -9,6 +9,8 @@ from typing import Any
 
 from robot_rt_control.application.editor.keys import Person
 
+KEPT_S = 10.0
+"""Who operates keeps that for so long after the last page of that browser went [s]: a page may be reloaded."""
 _log = logging.getLogger(__name__)
 
 
@@ -18,10 +20,13 @@ class People:
     def __init__(self) -> None:
         self.operator: Person | None = None
         self.here: dict[str, Person] = {}
+        self._away_since: float | None = None
+        """When the last page of the person who operates went [s]; None: one is here."""
         self._log: deque[dict[str, Any]] = deque(maxlen=50)
 
     def may_operate(self, person: Person) -> bool:
         """Whether a person operates. If nobody does, one who may does from now on."""
+        self.expire()
         if self.operator is None and person.may_operate:
             self._set(person, f"{person.name} operates")
         return self.operator is person
@@ -34,6 +39,7 @@ class People:
         """
         if not person.may_operate:
             return "this link may only watch and stop"
+        self.expire()
         if self.operator is person:
             return ""
         if self.operator is not None and self.operator.id != instead_of:
@@ -49,16 +55,25 @@ class People:
     def came(self, person: Person) -> None:
         person.sockets += 1
         self.here[person.id] = person
+        if person is self.operator:
+            self._away_since = None
 
     def left(self, person: Person) -> None:
         person.sockets -= 1
         if person.sockets <= 0:
             self.here.pop(person.id, None)
-            self.give_back(person)
+            if person is self.operator:
+                self._away_since = time.monotonic()
+
+    def expire(self) -> None:
+        """Nobody operates any more if the pages of the person who did have been closed for KEPT_S."""
+        if self.operator is not None and self._away_since is not None and time.monotonic() - self._away_since > KEPT_S:
+            self.give_back(self.operator)
 
     def as_json(self) -> dict[str, Any]:
         return {
             "operator": self.operator.id if self.operator is not None else "",
+            "operator_name": self.operator.name if self.operator is not None else "",
             "here": [
                 {"id": p.id, "name": p.name, "may_operate": p.may_operate} for p in self.here.values()
             ],
@@ -66,6 +81,6 @@ class People:
         }
 
     def _set(self, person: Person | None, text: str) -> None:
-        self.operator = person
+        self.operator, self._away_since = person, None
         self._log.append({"time": time.time(), "text": text})
         _log.info("%s", text)

@@ -187,7 +187,8 @@ class EditorServer:
         if not self._entering.take():
             raise web.HTTPTooManyRequests(text="too many come in; try again in a moment")
         body = await self._body(request)
-        entered = self.keys.enter(body.get("token"), body.get("name"))
+        before = request.cookies.get(COOKIE, "")
+        entered = self.keys.enter(body.get("token"), body.get("name"), before)
         if entered is None:
             raise web.HTTPForbidden(text="this link is not of the editor that runs now: open the one that it printed")
         cookie, person = entered
@@ -362,6 +363,7 @@ class EditorServer:
             except Exception as error:  # else nobody would be shown anything any more
                 self._values = {}
                 _log.warning("what is true now cannot be read: %s: %s", type(error).__name__, error)
+            self.people.expire()
             self._publish()
             await self._end_unwatched()
             await asyncio.sleep(_STATUS_S)

@@ -23,6 +23,7 @@ export function freeId(graph: Graph, wanted: string): string {
         ...graph.nodes.map((node) => node.id),
         ...['roles', 'parameters', 'values'].flatMap((key) => Object.keys(isRecord(graph.content[key]) ? (graph.content[key] as Json) : {})),
     ]);
+    for (const [key, value] of Object.entries(isRecord(graph.content.view) ? graph.content.view : {})) if (isRecord(value)) taken.add(key); // folded boxes
     const base = wanted.replace(/[^A-Za-z0-9_]/g, '_').replace(/^([0-9])/, '_$1') || 'node';
     if (!taken.has(base)) return base;
     for (let n = 2; ; n += 1) if (!taken.has(`${base}_${n}`)) return `${base}_${n}`;

@@ -84,6 +84,17 @@ export function kindOf(content: Json): string {
     return kinds.length === 1 ? (kinds[0] ?? '') : '';
 }
 
+/** The skills that a call calls: itself, and its branches with their names. */
+export function callsOf(content: Json): [string[], string][] {
+    const found: [string[], string][] = content.skill === undefined ? [] : [[[], String(content.skill)]];
+    for (const kind of ['all_of', 'first_of']) {
+        for (const [name, branch] of Object.entries(isRecord(content[kind]) ? content[kind] : {})) {
+            if (isRecord(branch)) found.push(...callsOf(branch).map(([path, skill]): [string[], string] => [[name, ...path], skill]));
+        }
+    }
+    return found;
+}
+
 function short(value: unknown): string {
     const text = typeof value === 'string' ? value : JSON.stringify(value) ?? '';
     return text.length > 60 ? `${text.slice(0, 59)}…` : text;

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'react';
 
 import { store, useStore } from '../store.ts';
-import { arrange, disconnect } from '../text/blueprint_edits.ts';
+import { disconnect } from '../text/blueprint_edits.ts';
+import { arrangeAll, hasPlaces } from '../text/folds.ts';
 import { Canvas } from './Canvas.tsx';
 import { Dialogs } from './Dialogs.tsx';
 import { Inspector } from './Inspector.tsx';
@@ -44,7 +45,8 @@ function keys(event: KeyboardEvent): void {
         if (link) return take(() => store.edit((text) => disconnectLink(text, link)));
         return take(() => store.remove());
     }
-    if (key === 'm' && store.doc?.selection.length === 1) {
+    if (key === 'f') return take(() => store.foldOrUnfold());
+    if (key === 'm' && document.querySelectorAll('.react-flow__node.selected').length === 1) {
         return take(() => {
             const box = document.querySelector('.react-flow__node.selected');
             const place = box?.getBoundingClientRect();
@@ -118,15 +120,16 @@ function Top() {
     const it = useStore();
     const robot = it.live.robot;
     const stopped = robot.protective_stop === true || it.live.blueprints.protective_stop === true;
-    const operator = it.live.people.here.find((person) => person.id === it.live.people.operator);
+    const { operator, operator_name: name } = it.live.people;
+    const isAway = operator !== '' && !it.live.people.here.some((person) => person.id === operator);
     const [speed, setSpeed] = useState<number | null>(null);
     const shown = speed ?? robot.speed ?? 1;
     return (
         <header className={stopped ? 'top stopped' : 'top'}>
             <h1>Blueprints</h1>
             <div className="people" title={it.live.people.log.map((entry) => `${new Date(entry.time * 1000).toLocaleTimeString()} ${entry.text}`).join('\n')}>
-                {it.operates ? <span className="chip good">You operate</span> : <span className="chip">{operator ? `${operator.name} operates` : 'Nobody operates'}</span>}
-                {!it.operates && it.me?.may_operate && <button onClick={() => void it.operate()}>{operator ? 'Take over' : 'Operate'}</button>}
+                {it.operates ? <span className="chip good">You operate</span> : <span className="chip">{operator === '' ? 'Nobody operates' : `${name} operates${isAway ? ', but has no page open' : ''}`}</span>}
+                {!it.operates && it.me?.may_operate && <button onClick={() => void it.operate()}>{operator === '' ? 'Operate' : 'Take over'}</button>}
                 {it.operates && <button onClick={() => void it.do('operate', { take: false })}>Give back</button>}
                 {!it.me?.may_operate && <span className="chip">This link may watch and stop</span>}
                 <button className="small" title="Your name, as others see it and the log has it" onClick={() => {
@@ -250,7 +253,7 @@ function Centre() {
                     <span className="gap" />
                     <button disabled={doc.history.past.length === 0} onClick={() => it.undo()} title="Ctrl+Z">Undo</button>
                     <button disabled={doc.history.future.length === 0} onClick={() => it.redo()} title="Ctrl+Y">Redo</button>
-                    <button disabled={doc.graph.content.view === undefined} onClick={() => { it.edit((text) => arrange(text)); it.fitWanted += 1; it.changed(); }} title="Place all nodes anew">Arrange</button>
+                    <button disabled={!hasPlaces(doc.graph)} onClick={() => { it.edit((text) => arrangeAll(text)); it.fitWanted += 1; it.changed(); }} title="Place all nodes anew">Arrange</button>
                     <button onClick={() => { it.fitWanted += 1; it.changed(); }} title="Alt+0">Fit</button>
                     <input className="find-node" list="node-names" placeholder="Find a node" aria-label="Find a node" onChange={(event) => {
                         const id = event.target.value;

@@ -7,14 +7,18 @@ import { memo, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import { ask, type Answer } from '../server.ts';
 import { base, type Laid, store, useStore } from '../store.ts';
-import { connect, disconnect, moveNode } from '../text/blueprint_edits.ts';
+import { connect, disconnect } from '../text/blueprint_edits.ts';
 import { addCandidate } from '../text/blueprint_edits.ts';
 import { activeStates } from '../program_live.ts';
 import { addReaction, moveLink, setStart } from '../text/program_edits.ts';
+import { moveBox as moveNode, nodesOf } from '../text/folds.ts';
 import { wayOf, type Way } from '../way.ts';
+import { detour } from './detour.ts';
+import { FoldedNode, FoldMenu } from './Folded.tsx';
+import { foldPicture, foldWay } from './folding.ts';
 import { type Box, layoutRequest, pictureOf } from './picture.ts';
 
-interface NodeData extends Record<string, unknown> {
+export interface NodeData extends Record<string, unknown> {
     box: Box;
     level: string;
     state: string;
@@ -41,13 +45,14 @@ export function levelName(level: string): string {
     return LEVELS[level] ?? level;
 }
 
-const STATES: Record<string, string> = {
+export const STATES: Record<string, string> = {
     runs: 'runs', ends: 'is being cancelled', asks: 'asks', before: 'stands before', after: 'stands after', cut: 'was stopped',
 };
 
 const SkillNode = memo(function SkillNode({ data, selected }: NodeProps<Node<NodeData>>) {
     const { box } = data;
     const node = box.node;
+    if (box.fold) return <FoldedNode data={data} fold={box.fold} selected={selected} />;
     if (!node) {
         return (
             <div className="end-node" style={{ width: box.width, height: box.height }}>
@@ -108,7 +113,7 @@ function backPath(x: number, y: number, tx: number, ty: number, aside: number): 
 }
 
 /** Curves with vertical tangents through points. */
-function bentPath(points: readonly (readonly [number, number])[]): [string, number, number] {
+export function bentPath(points: readonly (readonly [number, number])[]): [string, number, number] {
     let path = `M${points[0]?.join() ?? ''}`;
     for (let n = 1; n < points.length; n += 1) {
         const [ax, ay] = points[n - 1] as readonly [number, number];
@@ -147,6 +152,25 @@ const LinkEdge = memo(function LinkEdge(props: EdgeProps<Edge<LinkData>>) {
     );
 });
 
+interface Detour {
+    ends: string;
+    points: [number, number][];
+}
+
+/** Beside the boxes between two nodes, of which a person moved one. While somebody drags, only links of what is dragged get new ways. */
+function aroundBoxes(id: string, from: Node, to: Node, nodes: readonly Node[], known: Map<string, Detour>, isDragging: boolean): [number, number][] {
+    const begin: [number, number] = [from.position.x + (from.width ?? 0) / 2, from.position.y + (from.height ?? 0)];
+    const end: [number, number] = [to.position.x + (to.width ?? 0) / 2, to.position.y];
+    const ends = [...begin, ...end].join();
+    const before = known.get(id);
+    if (isDragging && before?.ends === ends) return before.points;
+    const others = nodes.filter((node) => node.id !== from.id && node.id !== to.id);
+    const boxes = others.map(({ position, width, height }) => ({ ...position, width: width ?? 0, height: height ?? 0 }));
+    const points = end[1] < begin[1] + 10 ? [] : detour(begin, end, boxes);
+    known.set(id, { ends, points });
+    return points;
+}
+
 const NODE_TYPES = { skill: SkillNode };
 const EDGE_TYPES = { link: LinkEdge };
 const NOWHERE: Laid = { structure: '', places: {}, bends: {} };
@@ -178,15 +202,17 @@ function Flow() {
     const flow = useReactFlow<Node<NodeData>, Edge<LinkData>>();
     const [menu, setMenu] = useState<{ x: number; y: number; node: string } | null>(null);
     const graph = doc?.shown;
-    const picture = useMemo(() => (graph ? pictureOf(graph, (name) => it.skill(name)) : null), [graph, it.skills]); // eslint-disable-line
-    const start = graph?.nodes.find((node) => node.isStart)?.id ?? '';
+    const picture = useMemo(() => (graph ? foldPicture(pictureOf(graph, (name) => it.skill(name)), graph) : null), [graph, it.skills]); // eslint-disable-line
+    const first = graph?.nodes.find((node) => node.isStart)?.id ?? '';
+    const start = picture?.boxes.find((box) => box.fold?.nodes.includes(first))?.id ?? first;
     const laid = usePlaces(doc?.key ?? -1, picture?.structure ?? '', picture ? layoutRequest(picture, start) : {});
     const isLaid = picture !== null && it.places.get(doc?.key ?? -1)?.structure === picture.structure;
     const prefix = it.prefix;
     const replay = it.replay;
     const way = useMemo((): Way => {
-        if (replay) return wayOf(replay.records, replayPrefix(replay.records, graph?.name ?? '') ?? '@', replay.at);
-        return prefix === null ? NO_WAY : wayOf(it.log.records, prefix);
+        const found = replay ? wayOf(replay.records, replayPrefix(replay.records, graph?.name ?? '') ?? '@', replay.at)
+            : prefix === null ? NO_WAY : wayOf(it.log.records, prefix);
+        return graph ? foldWay(found, graph) : found;
     }, [replay, prefix, it.log, graph]);
     const live = it.nodes;
     const run = it.run;
@@ -202,22 +228,24 @@ function Flow() {
         const points = new Set(run && run.state !== 'ended' && prefix !== null ? run.breakpoints : (it.breakpoints[graph.name] ?? []).map(full));
         const own = new Set(it.breakpoints[graph.name] ?? []);
         return picture.boxes.map((box, n): Node<NodeData> => {
-            const now = replay || prefix === null ? undefined : live.find((each) => each.path === full(box.id));
+            const ids = box.fold?.nodes ?? [box.id];
+            const paths = ids.map(full);
+            const now = replay || prefix === null ? undefined : live.find((each) => paths.includes(each.path));
             const isActive = graph.isProgram && active.has(box.id);
-            const stands = !replay && prefix !== null && run && ['before', 'after', 'cut'].includes(run.state) && way.stands === full(box.id) ? run.state : '';
-            const visited = way.nodes.get(box.id);
+            const stands = !replay && prefix !== null && run && ['before', 'after', 'cut'].includes(run.state) && paths.includes(way.stands) ? run.state : '';
+            const visited = box.fold ? ids.map((id) => way.nodes.get(id)).find((each) => each?.running) : way.nodes.get(box.id);
             const skill = box.node ? it.skill(box.node.skill) : undefined;
-            const wrong = doc.mistakes.filter((mistake) => mistake.node === box.id && box.node);
-            const reaction = graph.reactions.find((each) => each.go === box.id && box.node);
+            const wrong = doc.mistakes.filter((mistake) => ids.includes(mistake.node) && !box.end);
+            const reaction = graph.reactions.find((each) => ids.includes(each.go) && !box.end);
             const isFailure = visited !== undefined && (visited.result === 'failed' || visited.result === 'timeout' || visited.result === 'cancelled' || (skill?.failures.includes(visited.result) ?? false));
-            const place = box.node?.place ?? laid.places[box.id] ?? [0, n * 110];
+            const place = box.node?.place ?? box.fold?.place ?? laid.places[box.id] ?? [0, n * 110];
             return {
                 id: box.id,
                 type: 'skill',
                 position: { x: place[0] as number, y: place[1] as number },
                 width: box.width,
                 height: box.height,
-                selected: doc.selection.includes(box.id),
+                selected: ids.some((id) => doc.selection.includes(id)),
                 draggable: box.node !== null && !doc.readOnly,
                 selectable: box.node !== null,
                 focusable: box.node !== null,
@@ -232,14 +260,15 @@ function Flow() {
                     count: now?.visit ?? visited?.count ?? 0,
                     mistake: wrong.map((mistake) => mistake.text).join('\n'),
                     warning: wrong.every((mistake) => mistake.warning),
-                    breakpoint: points.has(full(box.id)) || own.has(box.id),
-                    jump: !replay && run?.jump === full(box.id),
-                    isStart: box.node?.isStart ?? false,
+                    breakpoint: ids.some((id) => points.has(full(id)) || own.has(id)),
+                    jump: !replay && paths.includes(run?.jump ?? ''),
+                    isStart: box.fold ? ids.includes(first) : box.node?.isStart ?? false,
                     reaction: reaction ? reaction.when : '',
                     change: '',
                     governs: active.get(box.id)?.strategies.join(', ') ?? '',
                     isFinal: graph.isProgram && box.node?.content.final === true,
                 },
+                ...(box.fold && { draggable: !doc.readOnly, selectable: true, focusable: true, ariaLabel: `Folded ${box.fold.name}: ${ids.join(', ')}` }),
             };
         });
     }, [picture, graph, doc?.mistakes, doc?.selection, doc?.readOnly, laid, live, run, way, prefix, replay, it.breakpoints, it.skills, active]); // eslint-disable-line
@@ -250,6 +279,7 @@ function Flow() {
         if (!dragging.current) setNodes((before) => computed.map((node) => ({ ...node, measured: before.find((old) => old.id === node.id)?.measured })));
     }, [computed]);
 
+    const detours = useRef(new Map<string, Detour>());
     const edges = useMemo((): Edge<LinkData>[] => {
         const at = new Map(nodes.map((node) => [node.id, node]));
         let backs = 0;
@@ -267,7 +297,7 @@ function Flow() {
             aside = Math.max(...between.map((node) => node.position.x + (node.width ?? 0))) + 26 + 14 * (backs % 8);
             backs += 1;
         }
-        const bends = isLaidOut(link.from) && isLaidOut(link.to) ? laid.bends[`${link.from}>${link.to}`] ?? [] : [];
+        const bends = isLaidOut(link.from) && isLaidOut(link.to) ? laid.bends[`${link.from}>${link.to}`] ?? [] : from && to ? aroundBoxes(link.id, from, to, nodes, detours.current, dragging.current) : [];
         const taken = way.links.has(`${link.from}>${link.to}`);
         const chosen = doc?.link?.node === link.node && doc.link.index === link.index;
         return {
@@ -306,8 +336,11 @@ function Flow() {
         if (picked.length > 0 && store.doc) {
             const chosen = new Set(store.doc.selection);
             for (const change of picked) {
-                if (change.selected) chosen.add(change.id);
-                else chosen.delete(change.id);
+                // A folded box stands for all of its nodes.
+                for (const id of nodesOf(store.doc.shown, change.id)) {
+                    if (change.selected) chosen.add(id);
+                    else chosen.delete(id);
+                }
             }
             store.select([...chosen].filter((id) => !id.startsWith('@')));
         }
@@ -406,6 +439,7 @@ function Flow() {
             {menu && find && (
                 <NodeMenu x={menu.x} y={menu.y} node={menu.node} skill={find.skill} close={() => setMenu(null)} />
             )}
+            {menu && !find && <FoldMenu x={menu.x} y={menu.y} fold={picture?.boxes.find((box) => box.id === menu.node)?.fold} close={() => setMenu(null)} />}
         </div>
     );
 }
@@ -420,6 +454,16 @@ export function fullPath(node: string): string {
     return prefix === '' ? node : `${prefix}/${node}`;
 }
 
+export function menuKeys(event: React.KeyboardEvent, close: () => void): void {
+    if (event.key === 'Escape') close();
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+        event.preventDefault();
+        const all = [...event.currentTarget.querySelectorAll('button')];
+        const at = all.indexOf(document.activeElement as HTMLButtonElement);
+        all[(at + (event.key === 'ArrowDown' ? 1 : all.length - 1)) % all.length]?.focus();
+    }
+}
+
 function NodeMenu({ x, y, node, skill, close }: { x: number; y: number; node: string; skill: string; close: () => void }) {
     const it = useStore();
     const first = useRef<HTMLButtonElement>(null);
@@ -429,17 +473,9 @@ function NodeMenu({ x, y, node, skill, close }: { x: number; y: number; node: st
     const item = (text: string, act: () => void, isFirst = false) => (
         <button ref={isFirst ? first : undefined} role="menuitem" onClick={() => { close(); act(); }}>{text}</button>
     );
-    const top = Math.min(y, window.innerHeight - 330);
+    const top = Math.min(y, window.innerHeight - 360);
     return (
-        <div className="menu" role="menu" aria-label={`Node ${node}`} style={{ left: Math.min(x, window.innerWidth - 250), top }} onKeyDown={(event) => {
-            if (event.key === 'Escape') close();
-            if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-                event.preventDefault();
-                const all = [...event.currentTarget.querySelectorAll('button')];
-                const at = all.indexOf(document.activeElement as HTMLButtonElement);
-                all[(at + (event.key === 'ArrowDown' ? 1 : all.length - 1)) % all.length]?.focus();
-            }
-        }}>
+        <div className="menu" role="menu" aria-label={`Node ${node}`} style={{ left: Math.min(x, window.innerWidth - 250), top }} onKeyDown={(event) => menuKeys(event, close)}>
             {runs && !it.doc?.graph.isProgram && item('Jump here after the present node', () => it.control('jump', { node: fullPath(node) }), true)}
             {runs && !it.doc?.graph.isProgram && item('Jump here now', () => it.control('jump', { node: fullPath(node), now: true }))}
             {runs && !it.doc?.graph.isProgram && item('Jump here, then come back', () => it.control('jump', { node: fullPath(node), come_back: true }))}
@@ -449,6 +485,7 @@ function NodeMenu({ x, y, node, skill, close }: { x: number; y: number; node: st
             {!it.doc?.graph.isProgram && item('Breakpoint before it, on or off', () => it.toggleBreakpoint(node))}
             {skill !== '' && item(`Open ${skill}`, () => void it.openSkill(skill))}
             {item('Copy as text', () => { it.select([node]); void it.copy(); })}
+            {!it.doc?.graph.isProgram && item('Fold the selection into one box', () => { if (!it.doc?.selection.includes(node)) it.select([node]); it.foldOrUnfold(); })}
             {!it.doc?.graph.isProgram && item('Make a skill of the selection', () => { if (!it.doc?.selection.includes(node)) it.select([node]); it.dialog = { kind: 'extract' }; it.changed(); })}
             {item('Delete', () => { it.select([node]); it.remove(); })}
         </div>

@@ -1,10 +1,11 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 
 import { type Answer, ask, type SkillInfo } from '../server.ts';
-import { store, useStore } from '../store.ts';
+import { type Laid, store, useStore } from '../store.ts';
+import { compare, type Kind, otherLinks } from '../text/compare.ts';
 import { type Graph, readGraph } from '../text/graph.ts';
 import { Choice, Field } from './fields.tsx';
-import { levelName } from './Canvas.tsx';
+import { bentPath, levelName } from './Canvas.tsx';
 import { NewProgramDialog } from './ProgramForms.tsx';
 import { layoutRequest, pictureOf } from './picture.ts';
 
@@ -186,71 +187,100 @@ export function differences(before: string, after: string): Line[] {
 function Comparison({ before, after, names }: { before: string; after: string; names: [string, string] }) {
     const lines = useMemo(() => differences(before, after), [before, after]);
     const [one, two] = useMemo(() => [readGraph(before), readGraph(after)], [before, after]);
-    const ids = [...new Set([...one.nodes, ...two.nodes].map((node) => node.id))];
-    const changes = ids.map((id) => {
-        const a = one.nodes.find((node) => node.id === id);
-        const b = two.nodes.find((node) => node.id === id);
-        const kind = !a ? 'added' : !b ? 'removed' : JSON.stringify(a.content) === JSON.stringify(b.content) ? 'same' : 'changed';
-        return { id, kind, what: b?.skill || b?.kind || a?.skill || a?.kind || '' };
-    });
+    const found = useMemo(() => compare(one, two), [one, two]);
+    const kinds = useMemo(() => new Map(found.nodes.map(({ id, kind }) => [id, kind])), [found]);
+    const different = found.nodes.filter(({ kind }) => kind !== 'same');
     return (
         <div className="comparison">
             <div className="compared-pictures">
-                {([[one, names[0]], [two, names[1]]] as const).map(([graph, name], n) => (
-                    <figure key={n}>
-                        <Miniature graph={graph} kinds={new Map(changes.map(({ id, kind }) => [id, kind]))} label={`Picture of ${name}`} />
+                {([[one, two, names[0], 'removed'], [two, one, names[1], 'added']] as const).map(([graph, other, name, kind]) => (
+                    <figure key={kind}>
                         <figcaption>{name}</figcaption>
+                        <Miniature graph={graph} kinds={kinds} links={otherLinks(graph, other)} linkKind={kind} label={`Picture of ${name}`} />
                     </figure>
                 ))}
             </div>
-            <div className="compared-nodes">
-                {changes.filter(({ kind }) => kind !== 'same').map(({ id, kind, what }) => <span key={id} className={`compared ${kind}`}>{id} <small>{what}</small><b> {kind}</b></span>)}
-            </div>
+            <ul className="legend" aria-label="Legend">
+                <li className="added">+ added: thick line</li><li className="removed">− removed: dashed line</li>
+                <li className="changed">~ changed: double line</li><li className="same">unchanged: thin line</li>
+            </ul>
+            <ul className="compared-nodes" aria-label="What differs">
+                {different.length === 0 && found.others.length === 0 && <li className="quiet">Nothing that the picture shows.</li>}
+                {different.map(({ id, kind, what, words }) => (
+                    <li key={id} className={`compared ${kind}`}><b>{SIGNS[kind]} {id}</b> <small>{what}</small> {kind}{words.length > 0 && <ul>{words.map((word) => <li key={word}>{word}</li>)}</ul>}</li>
+                ))}
+                {found.others.map((word) => <li key={word} className="compared changed">{word}</li>)}
+            </ul>
             <p className="quiet">− {names[0]}, + {names[1]}</p>
             <pre className="difference" tabIndex={0} aria-label="Lines">{lines.map((line, n) => <span key={n} className={line.kind}>{line.kind === 'same' ? '  ' : line.kind === 'added' ? '+ ' : '− '}{line.text}{'\n'}</span>)}</pre>
         </div>
     );
 }
 
-/** A small picture of a graph, with what has changed in colour. */
-function Miniature({ graph, kinds, label }: { graph: Graph; kinds: Map<string, string>; label: string }) {
+const SIGNS: Record<Kind, string> = { added: '+', removed: '−', changed: '~', same: '' };
+
+/** A small picture of a graph: what each box is, and how it differs from the other version, in words and by its line. */
+function Miniature({ graph, kinds, links, linkKind, label }: { graph: Graph; kinds: Map<string, Kind>; links: Set<string>; linkKind: Kind; label: string }) {
     const picture = useMemo(() => pictureOf(graph, (name) => store.skill(name)), [graph]);
-    const [places, setPlaces] = useState<Record<string, [number, number]>>({});
+    const [{ places, bends }, setLaid] = useState<Pick<Laid, 'places' | 'bends'>>({ places: {}, bends: {} });
     useEffect(() => {
         let over = false;
         const start = graph.nodes.find((node) => node.isStart)?.id ?? '';
-        void ask<Answer & { places?: Record<string, [number, number]> }>('layout', layoutRequest(picture, start)).then((answer) => {
-            if (!over) setPlaces(answer.places ?? {});
+        void ask<Answer & Partial<Laid>>('layout', layoutRequest(picture, start)).then((answer) => {
+            if (!over) setLaid({ places: answer.places ?? {}, bends: answer.bends ?? {} });
         });
         return () => { over = true; };
     }, [picture, graph]);
     const boxes = picture.boxes.filter((box) => places[box.id]).map((box) => ({ ...box, x: places[box.id]?.[0] ?? 0, y: places[box.id]?.[1] ?? 0 }));
     const at = new Map(boxes.map((box) => [box.id, box]));
-    const width = Math.max(100, ...boxes.map((box) => box.x + box.width)) + 20;
-    const height = Math.max(60, ...boxes.map((box) => box.y + box.height)) + 20;
+    const right = Math.max(100, ...boxes.map((box) => box.x + box.width));
+    const width = right + 80;
+    const height = Math.max(60, ...boxes.map((box) => box.y + box.height)) + 80;
+    const kindOf = (id: string): Kind => kinds.get(id) ?? 'same';
+    const words = boxes.filter((box) => box.node).map((box) => `${box.id}: ${kindOf(box.id) === 'same' ? 'unchanged' : kindOf(box.id)}`).join(', ');
     return (
-        <svg className="miniature" viewBox={`-10 -10 ${width} ${height}`} role="img" aria-label={label}>
-            {picture.links.map((link) => {
-                const a = at.get(link.from);
-                const b = at.get(link.to);
-                return a && b ? <path key={link.id} d={`M${a.x + a.width / 2},${a.y + a.height} C${a.x + a.width / 2},${(a.y + a.height + b.y) / 2} ${b.x + b.width / 2},${(a.y + a.height + b.y) / 2} ${b.x + b.width / 2},${b.y}`} /> : null;
-            })}
-            {boxes.map((box) => (
-                <g key={box.id} className={box.node ? kinds.get(box.id) ?? 'same' : 'same'}>
-                    <rect x={box.x} y={box.y} width={box.width} height={box.height} rx={9} />
-                    <text x={box.x + box.width / 2} y={box.y + box.height / 2 + 6} textAnchor="middle">{box.node ? box.id : `ends: ${box.end}`}</text>
-                </g>
-            ))}
-        </svg>
+        <div className="miniature" tabIndex={0} role="group" aria-label={label}>
+            <svg viewBox={`-10 -40 ${width} ${height}`} style={{ width: `min(100%, ${Math.round(width * 0.9)}px)`, minWidth: Math.round(width * 0.55) }} role="img" aria-label={`${label}. ${words}`}>
+                {picture.links.map((link) => {
+                    const a = at.get(link.from);
+                    const b = at.get(link.to);
+                    if (!a || !b) return null;
+                    const [x, y, tx, ty] = [a.x + a.width / 2, a.y + a.height, b.x + b.width / 2, b.y];
+                    const isBack = ty < y;
+                    const side = right + 24;
+                    const path = isBack ? `M${x},${y} C${x},${y + 34} ${side},${y + 34} ${side},${(y + ty) / 2} C${side},${ty - 34} ${tx},${ty - 34} ${tx},${ty}` : bentPath([[x, y], ...(bends[`${link.from}>${link.to}`] ?? []), [tx, ty]])[0];
+                    const differs = links.has(`${link.from}>${link.to}`);
+                    return (
+                        <g key={link.id} className={differs ? `link-${linkKind}` : 'same'}>
+                            <path d={path} />
+                            <path className="tip" d={`M${tx - 6},${ty - 10} L${tx},${ty} L${tx + 6},${ty - 10}`} />
+                            {differs && <text className="kind" x={isBack ? side : (x + tx) / 2} y={(y + ty) / 2 + 4} textAnchor="middle">{SIGNS[linkKind]} link</text>}
+                        </g>
+                    );
+                })}
+                {boxes.map((box) => {
+                    const kind = box.node ? kindOf(box.id) : 'same';
+                    const middle = box.x + box.width / 2;
+                    return (
+                        <g key={box.id} className={kind}>
+                            <rect x={box.x} y={box.y} width={box.width} height={box.height} rx={9} />
+                            {kind === 'changed' && <rect className="inner" x={box.x + 4} y={box.y + 4} width={box.width - 8} height={box.height - 8} rx={6} />}
+                            <text x={middle} y={box.y + (box.node ? 24 : 20)} textAnchor="middle">{box.node ? box.id : `ends: ${box.end}`}</text>
+                            {box.node && <text className="what" x={middle} y={box.y + 41} textAnchor="middle">{box.node.skill || box.node.kind.replace('_', ' ')}</text>}
+                            {kind !== 'same' && <text className="kind" x={middle} y={box.y + 58} textAnchor="middle">{SIGNS[kind]} {kind}</text>}
+                        </g>
+                    );
+                })}
+            </svg>
+        </div>
     );
 }
 
 function TakeDialog() {
     const it = useStore();
-    const operator = it.live.people.here.find((person) => person.id === it.live.people.operator);
     return (
         <div>
-            <h2>{operator?.name ?? 'Somebody'} operates the robot</h2>
+            <h2>{it.live.people.operator_name || 'Somebody'} operates the robot</h2>
             <p>Take over? They then watch, and this is logged. Stopping is open to all, also without it.</p>
             <div className="row end">
                 <button onClick={close}>No</button>
@@ -301,6 +331,7 @@ const KEYS: [string, string][] = [
     ['Ctrl+Z, Ctrl+Y', 'undo, redo'],
     ['Ctrl+C, Ctrl+V', 'copy and paste nodes as text'],
     ['Ctrl+A', 'select all nodes'],
+    ['F', 'fold the selected nodes into one box; unfold the selected box'],
     ['Ctrl+G', 'make a skill of the selection'],
     ['Ctrl+F', 'find a node'],
     ['Ctrl+S', 'save'],

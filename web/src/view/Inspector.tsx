@@ -1,18 +1,25 @@
-import { fieldOf, store, useStore } from '../store.ts';
+import { useRef } from 'react';
+
+import { fieldOf, type Mistake, store, useStore } from '../store.ts';
 import type { ParameterInfo, SkillInfo } from '../server.ts';
 import { addCandidate, changeCandidate, disconnect, moveCandidate, renameNode, setField, typed } from '../text/blueprint_edits.ts';
 import { type Candidate, type GraphNode, isRecord, type Json, texts } from '../text/graph.ts';
+import { type Fold, foldOf, foldsOf, renameInFolds } from '../text/folds.ts';
+import { isUnder, mistakesAt } from '../text/mistake_place.ts';
 import { type Path, Raw, remove, set, type Value, written } from '../text/yaml_edit.ts';
+import { badAt, CallFields, General, isShown } from './CallForm.tsx';
 import { levelName } from './Canvas.tsx';
 import { ProgramForm, StateForm } from './ProgramForms.tsx';
 import { Choice, Expression, Field, NameField } from './fields.tsx';
+import { FoldForm } from './Folded.tsx';
 
 /** The form of what is selected: a node, a link, several nodes, or the skill itself. */
 export function Inspector() {
     const it = useStore();
     const doc = it.doc;
     if (!doc) return null;
-    if (doc.selection.length > 1) return <Several count={doc.selection.length} />;
+    const fold = foldOf(doc.graph, doc.selection);
+    if (doc.selection.length > 1 || (fold && !fold.open)) return <Several count={doc.selection.length} fold={fold} />;
     const id = doc.link?.node ?? doc.selection[0];
     const node = doc.graph.nodes.find((each) => each.id === id);
     return (
@@ -26,11 +33,13 @@ export function Inspector() {
     );
 }
 
-function Several({ count }: { count: number }) {
+function Several({ count, fold }: { count: number; fold: Fold | undefined }) {
     const it = useStore();
     return (
         <div className="inspector">
-            <h2>{count} {it.doc?.graph.isProgram ? 'states' : 'nodes'}</h2>
+            <h2>{count} {it.doc?.graph.isProgram ? 'states' : count === 1 ? 'node' : 'nodes'}{fold && !fold.open && ', folded'}</h2>
+            {fold && <FoldForm fold={fold} key={fold.name} />}
+            {!it.doc?.graph.isProgram && (!fold || fold.open) && <button className="wide" onClick={() => it.foldOrUnfold()}>{fold ? `Fold into ${fold.name} again (F)` : 'Fold into one box (F)'}</button>}
             {!it.doc?.graph.isProgram && <button className="primary wide" onClick={() => { it.dialog = { kind: 'extract' }; it.changed(); }}>Make a skill of them</button>}
             <button className="wide" onClick={() => void it.copy()}>Copy as text</button>
             <button className="wide" onClick={() => it.remove()}>Delete</button>
@@ -63,7 +72,7 @@ function range(info: ParameterInfo): string {
     return parts.filter(Boolean).join(', ');
 }
 
-export function Parameters({ infos, path, given, mistakes }: { infos: ParameterInfo[]; path: Path; given: Json; mistakes: { text: string }[] }) {
+export function Parameters({ infos, path, given, mistakes }: { infos: ParameterInfo[]; path: Path; given: Json; mistakes: Mistake[] }) {
     const it = useStore();
     if (infos.length === 0) return null;
     return (
@@ -71,14 +80,14 @@ export function Parameters({ infos, path, given, mistakes }: { infos: ParameterI
             <h3>Values</h3>
             {infos.map((info) => {
                 const at = [...path, info.name];
-                const bad = mistakes.find((mistake) => fieldOf({ line: 0, node: '', warning: false, text: mistake.text }, info))?.text;
+                const bad = badAt(mistakes, at) ?? mistakes.find((mistake) => mistake.place.length === 0 && fieldOf(mistake, info))?.text;
                 const change = (entered: string): void =>
                     it.edit((text) => setField(text, at, entered.trim() === '' ? undefined : typed(entered, info.type)), `field ${at.join('.')}`);
                 const label = info.unit ? `${info.name} [${info.unit}]` : info.name;
                 const hint = [info.description, range(info)].filter(Boolean).join(' ');
                 const value = textAt(at, given[info.name]);
                 if (info.choices.length > 0) {
-                    return <Choice key={info.name} label={label} value={value} change={change} options={[['', `default: ${info.default_value}`], ...info.choices.map((each): [string, string] => [each, each])]} />;
+                    return <Choice key={info.name} label={label} value={value} change={change} bad={bad} options={[['', `default: ${info.default_value}`], ...info.choices.map((each): [string, string] => [each, each])]} />;
                 }
                 return (
                     <Expression key={info.name} label={label} value={value} change={change} isCondition={false}
@@ -95,8 +104,10 @@ function NodeForm({ node }: { node: GraphNode }) {
     const skill = it.skill(node.skill);
     const path = ['nodes', node.id];
     const mistakes = doc?.mistakes.filter((mistake) => mistake.node === node.id) ?? [];
-    const infos = skill?.parameters ?? [];
-    const general = mistakes.filter((mistake) => !infos.some((info) => fieldOf(mistake, info)));
+    // Opened by a mistake, it stays open when that is mended.
+    const wasWrong = useRef(false);
+    wasWrong.current ||= mistakes.some((mistake) => ['retry', 'repeat', 'timeout'].includes(String(mistake.place[2])));
+    const general = mistakes.filter((mistake) => !isShown(mistake, node.content, path, skill) && !isUnder(mistake.place, [...path, 'then', 0]));
     const put = (key: string, value: Value | undefined): void => it.edit((text) => setField(text, [...path, key], value), `field ${node.id}.${key}`);
     const number = (key: string) => (entered: string) => put(key, entered.trim() === '' ? undefined : typed(entered, 'float'));
     const visited = it.log.records.filter((record) => record.what === 'ended' && record.path === ((it.prefix ?? '') === '' ? node.id : `${it.prefix}/${node.id}`)).pop();
@@ -108,11 +119,11 @@ function NodeForm({ node }: { node: GraphNode }) {
                 {skill && <span className={`chip level-${skill.level}`}>{levelName(skill.level)}</span>}
             </div>
             {skill && <p className="quiet">{skill.description}</p>}
-            {general.map((mistake) => <p key={mistake.text} className={mistake.warning ? 'warning' : 'bad-hint'} role="alert">{mistake.text}</p>)}
+            <General mistakes={general} />
             <NameField label="Name of the node" value={node.id} change={(id) => {
                 if (!/^[A-Za-z_]\w*$/.test(id)) return it.say('A name has letters, digits and _, and begins with a letter.', true);
-                if (doc?.graph.nodes.some((each) => each.id === id)) return it.say(`There is a node ${id} already.`, true);
-                it.edit((text) => renameNode(text, node.id, id));
+                if (it.isNamed(id)) return it.say(`There is a node ${id} already.`, true);
+                it.edit((text) => renameInFolds(renameNode(text, node.id, id), node.id, id));
                 it.select([id]);
             }} />
             {node.skill !== '' && (
@@ -120,18 +131,13 @@ function NodeForm({ node }: { node: GraphNode }) {
                     <button onClick={() => void it.openSkill(node.skill)}>Open {node.skill}</button>
                 </div>
             )}
-            {skill && <Parts node={node} skill={skill} path={path} />}
-            {skill && <Parameters infos={infos} path={[...path, 'with']} given={isRecord(node.content.with) ? node.content.with : {}} mistakes={mistakes} />}
-            {skill?.origin === 'action_type' && (
-                <Expression label="Until" value={asText(node.content.until)} placeholder="is_done" hint="The condition that ends it; its own variables have bare names." change={(value) => put('until', value === '' ? undefined : value)} />
-            )}
-            <BuiltIn node={node} path={path} put={put} />
-            <Candidates node={node} skill={skill} />
-            <details>
+            <CallFields content={node.content} path={path} mistakes={mistakes} />
+            <Candidates node={node} skill={skill} mistakes={mistakes} />
+            <details open={wasWrong.current || undefined}>
                 <summary>Again, and time-out</summary>
-                <Field label="Retry after failures" value={asText(node.content.retry)} placeholder="0" change={number('retry')} hint="times" />
-                <Field label="Repeat after successes" value={asText(node.content.repeat)} placeholder="0" change={number('repeat')} hint="times" />
-                <Field label="Time-out [s]" value={asText(node.content.timeout)} placeholder="none" change={number('timeout')} hint="After it, an attempt is cancelled: result timeout." />
+                <Field label="Retry after failures" value={asText(node.content.retry)} placeholder="0" bad={badAt(mistakes, [...path, 'retry'])} change={number('retry')} hint="times" />
+                <Field label="Repeat after successes" value={asText(node.content.repeat)} placeholder="0" bad={badAt(mistakes, [...path, 'repeat'])} change={number('repeat')} hint="times" />
+                <Field label="Time-out [s]" value={asText(node.content.timeout)} placeholder="none" bad={badAt(mistakes, [...path, 'timeout'])} change={number('timeout')} hint="After it, an attempt is cancelled: result timeout." />
                 <div className="row">
                     {!node.isStart && <button onClick={() => it.edit((text) => set(text, ['start'], node.id))}>Begin the blueprint here</button>}
                     {node.place && <button onClick={() => it.edit((text) => remove(text, ['view', node.id]))}>Place it by itself</button>}
@@ -153,89 +159,6 @@ function NodeForm({ node }: { node: GraphNode }) {
     );
 }
 
-function Parts({ node, skill, path }: { node: GraphNode; skill: SkillInfo; path: Path }) {
-    const it = useStore();
-    if (skill.parts.length === 0) return null;
-    const given = isRecord(node.content.parts) ? node.content.parts : {};
-    const roles = Object.keys(isRecord(it.doc?.graph.content.roles) ? it.doc.graph.content.roles : {});
-    return (
-        <section>
-            <h3>Parts</h3>
-            {skill.parts.map((text) => {
-                const role = text.split(':')[0] ?? '';
-                const usual = /\((.*)\)/.exec(text)?.[1] ?? '';
-                const options: [string, string][] = [
-                    ['', usual === '' ? 'choose a part' : `${usual} (usual)`],
-                    ...roles.map((each): [string, string] => [each, `${each} (role)`]),
-                    ...it.partsFor(text).map((each): [string, string] => [each, each]),
-                ];
-                return <Choice key={role} label={text.replace(/ \(.*\)/, '')} value={asText(given[role])} options={options} change={(part) => it.edit((t) => setField(t, [...path, 'parts', role], part === '' ? undefined : part))} />;
-            })}
-        </section>
-    );
-}
-
-function BuiltIn({ node, path, put }: { node: GraphNode; path: Path; put: (key: string, value: Value | undefined) => void }) {
-    const it = useStore();
-    const content = node.content;
-    switch (node.kind) {
-        case 'wait':
-            return <Expression label="Seconds" value={textAt([...path, 'wait'], content.wait)} isCondition={false} change={(value) => put('wait', value.trim() === '' ? 0 : typed(value, 'float'))} />;
-        case 'wait_until':
-            return <Expression label="Condition" value={asText(content.wait_until)} change={(value) => put('wait_until', value)} />;
-        case 'say':
-        case 'log':
-            return <Expression label="Text" value={asText(content[node.kind])} isCondition={false} change={(value) => put(node.kind, value)} />;
-        case 'ask': {
-            const ask = isRecord(content.ask) ? content.ask : {};
-            const change = (key: string, value: Value): void => it.edit((text) => set(text, [...path, 'ask', key], value), `field ${node.id}.ask.${key}`);
-            return (
-                <>
-                    <Field label="Question" value={asText(ask.text)} change={(value) => change('text', value)} />
-                    <Field label="Answers" value={texts(ask.answers ?? ['yes', 'no']).join(', ')} hint="Words with commas between them; each is a result." change={(value) => change('answers', value.split(',').map((each) => each.trim()).filter(Boolean))} />
-                </>
-            );
-        }
-        case 'set': {
-            const values = isRecord(it.doc?.graph.content.values) ? Object.keys(it.doc.graph.content.values) : [];
-            const given = isRecord(content.set) ? content.set : {};
-            return (
-                <section>
-                    <h3>Values to set</h3>
-                    {values.length === 0 && <p className="quiet">Declare a value of the blueprint first: select nothing, then “Values”.</p>}
-                    {values.map((name) => (
-                        <Expression key={name} label={name} value={textAt([...path, 'set', name], given[name])} isCondition={false} placeholder="stays" change={(value) => it.edit((text) => setField(text, [...path, 'set', name], value.trim() === '' ? undefined : typed(value, 'float')), `field ${node.id}.set.${name}`)} />
-                    ))}
-                </section>
-            );
-        }
-        case 'all_of':
-        case 'first_of': {
-            const branches = isRecord(content[node.kind]) ? (content[node.kind] as Json) : {};
-            const names = Object.keys(branches);
-            const skills = it.skills.map((skill): [string, string] => [skill.name, skill.name]);
-            return (
-                <section>
-                    <h3>Branches</h3>
-                    {names.map((name) => {
-                        const branch = isRecord(branches[name]) ? branches[name] : {};
-                        return (
-                            <div className="row" key={name}>
-                                <Choice label={name} value={asText(branch.skill) || 'wait'} options={[['wait', 'wait'], ...skills]} change={(skill) => it.edit((text) => set(text, [...path, node.kind, name], skill === 'wait' ? { wait: 1 } : it.contentFor(skill).content))} />
-                                <button className="small" aria-label={`Remove branch ${name}`} disabled={names.length < 2} onClick={() => it.edit((text) => remove(text, [...path, node.kind, name]))}>×</button>
-                            </div>
-                        );
-                    })}
-                    <button onClick={() => it.edit((text) => set(text, [...path, node.kind, `branch_${names.length + 1}`], { wait: 1 }))}>Add a branch</button>
-                    <p className="hint">Values of branches are written in the text.</p>
-                </section>
-            );
-        }
-        default:
-            return null;
-    }
-}
-
 function resultsOf(node: GraphNode, skill: SkillInfo | undefined): [string, string][] {
     const named = skill ? [...skill.results, ...skill.failures]
         : node.kind === 'ask' ? texts((node.content.ask as Json | undefined)?.answers ?? ['yes', 'no'])
@@ -244,7 +167,7 @@ function resultsOf(node: GraphNode, skill: SkillInfo | undefined): [string, stri
     return [['success', 'any success'], ['failure', 'any failure'], ['any', 'whatever happened'], ...[...named, ...standard].map((each): [string, string] => [each, each])];
 }
 
-function Candidates({ node, skill }: { node: GraphNode; skill: SkillInfo | undefined }) {
+function Candidates({ node, skill, mistakes }: { node: GraphNode; skill: SkillInfo | undefined; mistakes: Mistake[] }) {
     const it = useStore();
     const graph = it.doc?.graph;
     if (!graph) return null;
@@ -258,18 +181,19 @@ function Candidates({ node, skill }: { node: GraphNode; skill: SkillInfo | undef
             <h3>What follows</h3>
             {node.candidates.length === 0 && <p className="quiet">Nothing: the path ends here as done.</p>}
             {node.candidates.map((candidate) => (
-                <CandidateForm key={candidate.index} node={node} candidate={candidate} results={resultsOf(node, skill)} targets={targets} chosen={it.doc?.link?.index === candidate.index} />
+                <CandidateForm key={candidate.index} node={node} candidate={candidate} results={resultsOf(node, skill)} targets={targets} mistakes={mistakesAt(mistakes, ['nodes', node.id, 'then', candidate.index])} chosen={it.doc?.link?.index === candidate.index} />
             ))}
             <button onClick={() => it.edit((text) => addCandidate(text, node.id, { on: ['success'], end: 'done' }))}>Add what follows</button>
         </section>
     );
 }
 
-function CandidateForm({ node, candidate, results, targets, chosen }: {
+function CandidateForm({ node, candidate, results, targets, mistakes, chosen }: {
     node: GraphNode;
     candidate: Candidate;
     results: [string, string][];
     targets: [string, string][];
+    mistakes: Mistake[];
     chosen: boolean;
 }) {
     const it = useStore();
@@ -285,7 +209,8 @@ function CandidateForm({ node, candidate, results, targets, chosen }: {
                     change(to.startsWith('go ') ? { go: name, end: '' } : { go: '', end: name });
                 }} />
             </div>
-            <Expression unseen label={`Condition ${at + 1}`} value={candidate.when} placeholder="always; or a condition: battery.level < 0.2" change={(when) => change({ when }, `when ${node.id} ${at}`)} />
+            <General mistakes={mistakes.filter((mistake) => mistake.place[4] !== 'when')} />
+            <Expression unseen label={`Condition ${at + 1}`} value={candidate.when} placeholder="always; or a condition: battery.level < 0.2" bad={badAt(mistakes, ['nodes', node.id, 'then', at, 'when'])} change={(when) => change({ when }, `when ${node.id} ${at}`)} />
             <div className="candidate-tools">
                 <button className="small" aria-label={`Judge ${at + 1} earlier`} disabled={at === 0} onClick={() => it.edit((text) => moveCandidate(text, node.id, at, at - 1))}>↑</button>
                 <button className="small" aria-label={`Judge ${at + 1} later`} disabled={at >= node.candidates.length - 1} onClick={() => it.edit((text) => moveCandidate(text, node.id, at, at + 1))}>↓</button>
@@ -306,7 +231,7 @@ function SkillForm() {
     if (!doc || !graph) return null;
     const content = graph.content;
     const put = (path: Path, value: Value | undefined, mark = ''): void => it.edit((text) => setField(text, path, value), mark);
-    const general = doc.mistakes.filter((mistake) => mistake.node === '');
+    const general = doc.mistakes.filter((mistake) => mistake.node === '' && mistake.place[0] !== 'reactions');
     const says = (Array.isArray(content.commands) ? content.commands : []).map((each) => (isRecord(each) ? texts(each.say) : []));
     const phrases = says.flat();
     return (
@@ -336,6 +261,7 @@ function SkillForm() {
             {!graph.isProgram && <Declared kind="values" title="Values" content={content} />}
             {!graph.isProgram && <Results content={content} />}
             {!graph.isProgram && <Reactions />}
+            <Folds />
         </div>
     );
 }
@@ -388,9 +314,27 @@ function Results({ content }: { content: Json }) {
     );
 }
 
+function Folds() {
+    const it = useStore();
+    const folds = it.doc ? foldsOf(it.doc.graph) : [];
+    if (folds.length === 0) return null;
+    return (
+        <details>
+            <summary>Folded boxes <span className="quiet">{folds.length}</span></summary>
+            {folds.map((fold) => (
+                <div className="row" key={fold.name}>
+                    <strong>{fold.name}</strong> <span className="quiet">{fold.nodes.join(', ')}</span>
+                    <button onClick={() => { it.select(fold.nodes); it.foldOrUnfold(); }}>{fold.open ? 'Fold' : 'Unfold'}</button>
+                </div>
+            ))}
+        </details>
+    );
+}
+
 function Reactions() {
     const it = useStore();
     const graph = it.doc?.graph;
+    const mistakes = it.doc?.mistakes ?? [];
     if (!graph) return null;
     const nodes = graph.nodes.map((node): [string, string] => [node.id, node.id]);
     return (
@@ -400,13 +344,14 @@ function Reactions() {
                 const path = ['reactions', reaction.index];
                 return (
                     <div className="candidate" key={reaction.index}>
-                        <Expression unseen label={`Reaction ${reaction.index + 1}`} value={reaction.when} change={(when) => it.edit((text) => set(text, [...path, 'when'], when), `reaction ${reaction.index}`)} />
+                        <Expression unseen label={`Reaction ${reaction.index + 1}`} value={reaction.when} bad={badAt(mistakes, [...path, 'when'])} change={(when) => it.edit((text) => set(text, [...path, 'when'], when), `reaction ${reaction.index}`)} />
                         <div className="candidate-row">
                             <Choice hidden label="When" value={reaction.at} options={[['once', 'at once'], ['end', 'after the node']]} change={(value) => it.edit((text) => set(text, [...path, 'at'], value))} />
                             <span aria-hidden="true">→</span>
                             <Choice hidden label="Goes to" value={reaction.go} options={nodes} change={(value) => it.edit((text) => set(text, [...path, 'go'], value))} />
                             <button className="small" aria-label={`Remove reaction ${reaction.index + 1}`} onClick={() => it.edit((text) => remove(text, path))}>×</button>
                         </div>
+                        <General mistakes={mistakesAt(mistakes, path).filter((mistake) => mistake.place[2] !== 'when')} />
                     </div>
                 );
             })}

@@ -61,21 +61,23 @@ export function NameField({ label, value, change }: { label: string; value: stri
     );
 }
 
-export function Choice({ label, value, options, change, hidden }: {
+export function Choice({ label, value, options, change, hidden, bad }: {
     label: string;
     value: string;
     options: [string, string][];
     change: (value: string) => void;
     hidden?: boolean;
+    bad?: string;
 }) {
     const id = useId();
     const known = options.some(([each]) => each === value) ? options : [[value, value] as [string, string], ...options];
     return (
         <div className={hidden ? 'field inline' : 'field'}>
             <label htmlFor={id} className={hidden ? 'unseen' : ''}>{label}</label>
-            <select id={id} value={value} onChange={(event) => change(event.target.value)}>
+            <select id={id} value={value} aria-invalid={bad ? true : undefined} aria-describedby={bad ? `${id}-bad` : undefined} onChange={(event) => change(event.target.value)}>
                 {known.map(([each, shown]) => <option key={each} value={each}>{shown}</option>)}
             </select>
+            {bad && <div className="bad-hint" id={`${id}-bad`} role="alert">{bad}</div>}
         </div>
     );
 }
@@ -140,6 +142,7 @@ export function Expression({ label, value, change, placeholder, hint, bad, isCon
                 aria-autocomplete="list"
                 aria-activedescendant={options.length > 0 ? `${id}-${at}` : undefined}
                 aria-invalid={bad ? true : undefined}
+                aria-describedby={bad ? `${id}-bad` : undefined}
                 onFocus={() => { focused.current = true; }}
                 onBlur={() => {
                     focused.current = false;
@@ -174,7 +177,7 @@ export function Expression({ label, value, change, placeholder, hint, bad, isCon
                 ))}
             </ul>
             {hint && <div className="hint">{hint}</div>}
-            {bad && <div className="bad-hint" role="alert">{bad}</div>}
+            {bad && <div className="bad-hint" id={`${id}-bad`} role="alert">{bad}</div>}
         </div>
     );
 }

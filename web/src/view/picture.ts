@@ -1,5 +1,6 @@
 // What the picture of a graph is made of: boxes with sizes and ports, links, ends.
 
+import type { Fold } from '../text/folds.ts';
 import { type Graph, type GraphNode, linkLabel, STANDARD_FAILURES } from '../text/graph.ts';
 import type { SkillInfo } from '../server.ts';
 
@@ -16,6 +17,8 @@ export interface Box {
     ports: Port[];
     /** Of an end: the result. */
     end: string;
+    /** Of folded nodes. */
+    fold?: Fold;
 }
 
 export interface Link {
@@ -113,8 +116,11 @@ export function pictureOf(graph: Graph, find: (name: string) => SkillInfo | unde
     }
     if (graph.isProgram) joinLinks(links);
     for (const end of ends) boxes.push({ id: `@${end}`, width: Math.round(end.length * 7.5 + 58), height: 30, node: null, ports: [], end });
-    const structure = JSON.stringify([boxes.map((box) => [box.id, box.width, box.height]), links.map((link) => `${link.from}>${link.to}${link.label === '' ? '' : '?'}`)]);
-    return { boxes, links, structure };
+    return { boxes, links, structure: structureOf(boxes, links) };
+}
+
+export function structureOf(boxes: readonly Box[], links: readonly Link[]): string {
+    return JSON.stringify([boxes.map((box) => [box.id, box.width, box.height]), links.map((link) => `${link.from}>${link.to}${link.label === '' ? '' : '?'}`)]);
 }
 
 /** Links for the layout: reactions lead to their nodes from anywhere, so they have none. */
