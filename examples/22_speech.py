@@ -40,7 +40,7 @@ Command = Callable[[str], str]
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sound", nargs="?", help="a WAV file; or -: raw sound from standard input, 16 kHz, 16 bits, mono")
+    parser.add_argument("sound", nargs="?", help="a WAV file; or -: raw sound of 16 kHz, 16 bits, mono")
     parser.add_argument("--skills", type=Path, nargs="+", help="take the phrases of these files; nothing is started")
     parser.add_argument("--word", metavar="NAME=A,B", type=_pair, action="append", default=[], help="values of a blank")
     parser.add_argument("--sounds", metavar="WORD=M IY AH", type=_pair, action="append", default=[],

@@ -15,6 +15,7 @@ import numpy as np
 from speech.phrases import Grammar
 from speech.recognizer import RATE, Recognizer, Samples, as_bytes, resampled, utterances
 
+from robot_rt_control.blueprint.phrases import STOP
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 NOISES = {"quiet": 40.0, "noise, 20 dB": 20.0, "noise, 10 dB": 10.0}
@@ -41,7 +42,8 @@ TUNING = Speech(
         "what time is it", "please stop talking so loud", "the weather is nice today", "fetch the ball",
         "bring me the red cube", "did you receive the letter", "take the bus", "I sort my mail on monday",
         "give me the red book", "hello", "open the window", "I am going home now", "the tour was great", "yes",
-        "no thank you", "shop", "turn left", "polish my shoes", "go away", "mary had a little lamb", "the box is empty",
+        "no thank you", "shop", "turn left", "polish my shoes", "go away", "mary had a little lamb",
+        "the box is empty",
     ),
 )  # fmt: skip
 """With TUNING_SKILL, what LIKENESS was chosen by."""
@@ -62,12 +64,13 @@ HELD_OUT = Speech(
     (130, 165),
     (
         "good morning everybody", "wipe the table", "wipe your feet", "welcome home", "I have received your message",
-        "greet your parents from me", "sort it out", "where is the guest room", "the guest is late", "two times two is four",
-        "could you close the door please", "my name is ann", "bob is my uncle", "let us have lunch", "how much is that",
-        "it stopped raining", "stop it", "a stopover in london", "top", "step back", "the robot is broken",
-        "we sold and shipped it", "type it ten times", "he was welcome as a guest", "this is a test", "okay", "never mind",
-        "I do not know", "the meeting begins at nine", "put the cup on the desk", "can you hear me", "thanks a lot",
-        "one", "receipt", "great", "white", "recipe for an apple pie", "she likes the green one", "call me tomorrow",
+        "greet your parents from me", "sort it out", "where is the guest room", "two times two is four",
+        "the guest is late", "could you close the door please", "my name is ann", "bob is my uncle",
+        "let us have lunch", "how much is that", "it stopped raining", "stop it", "a stopover in london", "top",
+        "step back", "the robot is broken", "we sold and shipped it", "type it ten times",
+        "he was welcome as a guest", "this is a test", "okay", "never mind", "I do not know",
+        "the meeting begins at nine", "put the cup on the desk", "can you hear me", "thanks a lot", "one", "receipt",
+        "great", "white", "recipe for an apple pie", "she likes the green one", "call me tomorrow",
     ),
 )  # fmt: skip
 """What docs/blueprints.md reports: other voices, speeds and sentences, near misses among them."""
@@ -85,28 +88,34 @@ def synthesise(text: str, voice: str, speed: int) -> Samples:
 
 
 def evaluate(recognizer: Recognizer, grammar: Grammar, speech: Speech) -> Iterator[str]:
-    """Lines of the report: what was started by mistake, then a table."""
+    """Lines of the report: all that was started by mistake, then a table."""
     wanted = list(grammar.some_of_each(_OF_EACH_PHRASE)) + [(text, "") for text in speech.others]
-    counts: dict[str, Counter[str]] = {noise: Counter() for noise in NOISES}
+    counts = {noise: Counter[str]() for noise in NOISES}
     random = np.random.default_rng(1)
     for voice, speed, (text, sentence) in product(speech.voices, speech.speeds, wanted):
         clean = synthesise(text, voice, speed)
         for noise, ratio in NOISES.items():
-            heard = [recognizer.hear(u) for u in utterances(io.BytesIO(as_bytes(noisy(clean, ratio, random))))]
-            started = [h for h in heard if h.sentence]
-            kind = _kind(sentence, [h.sentence for h in started])
-            counts[noise][kind] += 1
-            if kind in ("wrong", "false start"):
-                fits = ", ".join(f"{h.sentence!r} ({h.likeness:.2f})" for h in started)
+            sound = io.BytesIO(as_bytes(noisy(clean, ratio, random)))
+            started = [heard for heard in map(recognizer.hear, utterances(sound)) if heard.sentence]
+            kind = kind_of(sentence, [heard.sentence for heard in started])
+            counts[noise].update((kind, "phrase" if sentence else "other"))
+            if kind in ("wrong", "false start", "false stop"):
+                fits = ", ".join(f"{heard.sentence!r} ({heard.likeness:.1f})" for heard in started)
                 yield f"{kind}: {text!r} by {voice} at {speed}, {noise}, was heard as {fits}"
-    yield "| | phrases | hits | misses | wrong | other sentences | false starts |"
-    yield "|---|---|---|---|---|---|---|"
+    columns = ("phrase", "hit", "miss", "wrong", "other", "false start", "false stop")
+    yield f"| | {' | '.join(columns)} |"
+    yield "|---" * (len(columns) + 1) + "|"
     for noise, count in counts.items():
-        phrases, others = (sum(count[k] for k in kinds) for kinds in (("hit", "miss", "wrong"), ("false start", "nothing")))
-        yield (
-            f"| {noise} | {phrases} | {count['hit']} | {count['miss']} | {count['wrong']} | {others} "
-            f"| {count['false start']} |"
-        )
+        yield f"| {noise} | {' | '.join(str(count[column]) for column in columns)} |"
+
+
+def kind_of(wanted: str, started: list[str]) -> str:
+    """What it means that these sentences were heard when one was said; wanted: "" if it was no phrase."""
+    if not started:
+        return "miss" if wanted else "nothing"
+    if started == [wanted]:
+        return "hit"
+    return "wrong" if wanted else "false stop" if set(started) == {STOP} else "false start"
 
 
 def noisy(clean: Samples, ratio: float, random: np.random.Generator) -> Samples:
@@ -115,11 +124,3 @@ def noisy(clean: Samples, ratio: float, random: np.random.Generator) -> Samples:
     loud = clean * (_SPEECH / max(float(np.sqrt(np.mean(clean**2))), 1.0))
     sound = np.concatenate([silence, loud, silence])
     return sound + random.normal(scale=_SPEECH * 10 ** (-ratio / 20), size=len(sound))
-
-
-def _kind(wanted: str, started: list[str]) -> str:
-    if not started:
-        return "miss" if wanted else "nothing"
-    if not wanted:
-        return "false start"
-    return "hit" if started == [wanted] else "wrong"

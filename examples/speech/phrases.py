@@ -88,12 +88,11 @@ def grammar_of(
 
 
 def _place(word: str, parameters: Iterable[Parameter], given: Mapping[str, Sequence[str]]) -> Words:
-    """Empty: a blank for any text."""
+    """Empty: a blank for any text, or for no valid parameter."""
     if not word.startswith("{"):
         return {_spoken(word): word}
-    parameter = next(p for p in parameters if p.name == word[1:-1])
-    if parameter.name in given or parameter.choices:
-        values = given.get(parameter.name, parameter.choices)
+    parameter = next((p for p in parameters if p.name == word[1:-1]), Parameter(name=word[1:-1], type="text"))
+    if values := given.get(parameter.name, parameter.choices):
         return {_spoken(value): value for value in values}
     if parameter.type == "bool":
         return {"true": "true", "false": "false"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import re
+import sys
 import wave
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 from scipy.signal import resample_poly
-from speech.phrases import Grammar
+from speech.phrases import Grammar, grammar_of
 
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 
@@ -38,7 +39,8 @@ SHORTEST = 0.12
 
 _SCORE_SCALE = 1024  # the decoder shifts its scores by 10 bits
 
-_NO_WORDS = ("<s>", "</s>", "<sil>", "(NULL)", "[NOISE]", "[SPEECH]")
+_MARKS = ("<s>", "</s>", "(NULL)")
+_FILLERS = ("<sil>", "[NOISE]", "[SPEECH]")  # what is taken for them must be like them, too
 
 Samples = npt.NDArray[np.float64]
 Piece = tuple[str, int, int, float]
@@ -96,12 +98,18 @@ class Recognizer:
                 hint=f"Give the sounds, as in --sounds '{unknown[0]}=M IY AH'",
             )
         self._decoder.add_jsgf_string("phrases", grammar.jsgf)
+        self._decoder.add_jsgf_string("stop", grammar_of([]).jsgf)
         self._decoder.add_allphone_file("sounds", None)
 
     def hear(self, sound: bytes) -> Heard:
-        """What was said in one piece of speech."""
-        spoken = [piece for piece in self._decode("phrases", sound) if piece[0] not in _NO_WORDS]
-        words = " ".join(word for word, *_ in spoken)
+        """What was said in one piece of speech. If it is no phrase, it may still be `stop`: in noise, that short word
+        alone is found where other phrases would have hidden it."""
+        best = self._fit("phrases", sound)
+        return best if best.sentence else max(best, self._fit("stop", sound), key=lambda heard: heard.likeness)
+
+    def _fit(self, search: str, sound: bytes) -> Heard:
+        spoken = [piece for piece in self._decode(search, sound) if piece[0] not in _MARKS]
+        words = " ".join(word for word, *_ in spoken if word not in _FILLERS)
         if words not in self._grammar.sentences:  # of a phrase that was not finished, too
             return Heard("", words, -math.inf)
         sounds = self._decode("sounds", sound)
@@ -116,12 +124,16 @@ class Recognizer:
         decoder.process_raw(sound, full_utt=True)
         decoder.end_utt()
         found = decoder.hyp()
-        pieces = [(s.word, s.start_frame, s.end_frame, math.log(s.ascore)) for s in decoder.seg() or ()] if found else []
-        whole = sum(likelihood for *_, likelihood in pieces)
-        if not whole or not found.score:
+        if not found or not found.score:
             return []
-        scale = math.log(found.score) * _SCORE_SCALE / whole  # the searches scale the scores of their pieces differently
+        pieces = [(s.word, s.start_frame, s.end_frame, _log(s.ascore)) for s in decoder.seg()]
+        # The searches scale the scores of their pieces differently, but not that of the whole.
+        scale = math.log(found.score) * _SCORE_SCALE / (sum(score for *_, score in pieces) or 1.0)
         return [(re.sub(r"\(\d+\)$", "", word), first, last, scale * score) for word, first, last, score in pieces]
+
+
+def _log(likelihood: float) -> float:
+    return math.log(max(likelihood, sys.float_info.min))
 
 
 def _likeness(word: str, first: int, last: int, score: float, sounds: list[Piece]) -> float:
