@@ -99,10 +99,11 @@ def evaluate(recognizer: Recognizer, grammar: Grammar, speech: Speech) -> Iterat
             started = [heard for heard in map(recognizer.hear, utterances(sound)) if heard.sentence]
             kind = kind_of(sentence, [heard.sentence for heard in started])
             counts[noise].update((kind, "phrase" if sentence else "other"))
+            counts[noise].update({"stop": sentence == STOP, "stop hit": sentence == STOP and kind == "hit"})
             if kind in ("wrong", "false start", "false stop"):
                 fits = ", ".join(f"{heard.sentence!r} ({heard.likeness:.1f})" for heard in started)
                 yield f"{kind}: {text!r} by {voice} at {speed}, {noise}, was heard as {fits}"
-    columns = ("phrase", "hit", "miss", "wrong", "other", "false start", "false stop")
+    columns = ("phrase", "hit", "miss", "wrong", "stop", "stop hit", "other", "false start", "false stop")
     yield f"| | {' | '.join(columns)} |"
     yield "|---" * (len(columns) + 1) + "|"
     for noise, count in counts.items():

@@ -138,9 +138,9 @@ def test_an_evaluation_is_a_table(speech, monkeypatch):
     assert [line.partition(" was heard")[0] for line in lines] == [
         "wrong: 'stop' by en at 150, quiet,",
         "false start: 'type' by en at 150, quiet,",
-        "| | phrase | hit | miss | wrong | other | false start | false stop |",
-        "|---|---|---|---|---|---|---|---|",
-        "| quiet | 2 | 1 | 0 | 1 | 1 | 1 | 0 |",
+        "| | phrase | hit | miss | wrong | stop | stop hit | other | false start | false stop |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+        "| quiet | 2 | 1 | 0 | 1 | 1 | 0 | 1 | 1 | 0 |",
     ]
 
 
