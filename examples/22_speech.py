@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--sounds", metavar="WORD=M IY AH", type=_pair, action="append", default=[],
                         help="how to pronounce a word that the dictionary lacks")  # fmt: skip
     parser.add_argument("--wake", default="", metavar="WORDS", help="what is said before each phrase but stop")
-    parser.add_argument("--likeness", type=float, default=LIKENESS, help="at least; -1.5 hears less (default: %(default)s)")
+    parser.add_argument("--likeness", type=float, default=LIKENESS, help="at least; -1.5 hears less (%(default)s)")
     parser.add_argument("--evaluate", choices=("held_out", "tuning"), nargs="?", const="held_out",
                         help="report hits, misses and false starts")  # fmt: skip
     options = parser.parse_args(argv)
