@@ -6,9 +6,9 @@
     ./run shell python examples/22_speech.py order.wav --skills examples/blueprints/*.yaml      prints only, no robot
     ./run shell python examples/22_speech.py --evaluate           how well it hears: needs espeak-ng
 
-`stop` is always heard, and cancels all runs; it is no emergency stop. A phrase that any text fits, as `greet {guest}`,
-needs a list of what can be said: --word guest=ann,bob. What else is said around the robot should start nothing: --wake
-robot listens to "robot, wipe two times" only; `arecord -d 4` listens for 4 s, as a button to push would.
+`stop` is always listened for, and cancels all runs; it is no emergency stop. A phrase that any text fits, as
+`greet {guest}`, needs a list of what can be said: --word guest=ann,bob. What else is said around the robot should start
+nothing: --wake robot listens to "robot, wipe two times" only; `arecord -d 4` listens for 4 s, as a button to push would.
 
 docs/blueprints.md, "Speech", says how well that works.
 """
