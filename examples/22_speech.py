@@ -8,7 +8,7 @@
 
 `stop` is always listened for, and cancels all runs; it is no emergency stop. A phrase that any text fits, as
 `greet {guest}`, needs a list of what can be said: --word guest=ann,bob. What else is said around the robot should start
-nothing: --wake robot listens to "robot, wipe two times" only; `arecord -d 4` listens for 4 s, as a button to push would.
+nothing: --wake robot listens to "robot, wipe two times" only; `arecord -d 4` listens for 4 s, as with a button to push.
 
 docs/blueprints.md, "Speech", says how well that works.
 """
