@@ -358,8 +358,12 @@ class Run:
         return self._written.get(name, name)
 
     def wait(self, timeout_s: float) -> None:
-        """Sleep until something happens, at most for this time."""
-        self._changed.wait(timeout_s)
+        """Sleep until something happens, at most for this time; and only for some ticks if events have come before the
+        snapshot of their tick."""
+        view = self._server.snapshot()
+        with self._lock:
+            is_behind = view is not None and view.tick < self._last_tick
+        self._changed.wait(min(timeout_s, 2 * self._server.workcell.period) if is_behind else timeout_s)
         self._changed.clear()
 
     def progress(self) -> RunProgress:
