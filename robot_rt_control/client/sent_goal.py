@@ -24,7 +24,7 @@ class SentGoal:
         server: its name in texts: "the control server".
         timeout_s: for the answer whether the goal is accepted.
         on_feedback: called with each feedback, in the spinning thread.
-        on_change: called there whenever `poll` may have something new, and with the first feedback; must not wait.
+        on_change: called there whenever `poll` may have something new; must not wait.
         hint: what becomes of the goal if its server has gone.
 
     Attributes:
@@ -57,10 +57,8 @@ class SentGoal:
 
     def _take_feedback(self, message: Any) -> None:
         """In the spinning thread."""
-        is_first, self.reported = not self.reported, True
+        self.reported = True
         self._report(message.feedback)
-        if is_first:
-            self._on_change()
 
     def _answered(self, accepting: Any) -> None:
         """In the spinning thread."""
