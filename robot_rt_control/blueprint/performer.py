@@ -7,6 +7,7 @@ import math
 import re
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -212,11 +213,12 @@ class RobotPerformer:
         if not all(started.run.has_begun for started in self._started.values()):
             return
         skill = self._foreseen.popleft()
-        if isinstance(self._catalogue.find(skill.skill).template, ProgramTemplate | DeclaredType):
-            prefix, is_new = self._prefix(skill)
-            if is_new:
-                request = run_request(skill, self._catalogue, session, prefix, self._robot.on_change)
-                self._is_prepared = self._robot.backend.prepare_run(request)
+        with suppress(RobotControlError):  # if it is started, it is refused with its reason
+            if isinstance(self._catalogue.find(skill.skill).template, ProgramTemplate | DeclaredType):
+                prefix, is_new = self._prefix(skill)
+                if is_new:
+                    request = run_request(skill, self._catalogue, session, prefix, self._robot.on_change)
+                    self._is_prepared = self._robot.backend.prepare_run(request)
         self._robot.on_change()  # there may be more of them
 
     def cancel(self, activity: int) -> None:
