@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, cast
@@ -95,7 +95,6 @@ class SkillCatalogue:
         """Users' skills."""
         self._existing: dict[str, Skill] = {}
         """Programs and action types: reading a program takes milliseconds, so copies of the catalogue share them."""
-        self._finding: list[str] = []
 
     def with_skill(self, template: SkillTemplate) -> SkillCatalogue:
         """This catalogue with one more skill, or another version of one."""
@@ -108,6 +107,17 @@ class SkillCatalogue:
         found._existing = self._existing
         return found
 
+    def keep_programs(self, earlier: SkillCatalogue, unchanged: Collection[str]) -> None:
+        """Share what an earlier catalogue of the same workcell has read.
+
+        Args:
+            unchanged: programs whose newest version is the same. Those that use others are read again.
+        """
+        for name, skill in list(earlier._existing.items()):
+            template = skill.template
+            if not isinstance(template, ProgramTemplate) or (name in unchanged and "use" not in template.text):
+                self._existing[name] = skill
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Of all skills, without versions."""
@@ -118,16 +128,19 @@ class SkillCatalogue:
         return map(self.find, self.names)
 
     def find(self, reference: str) -> Skill:
-        """A skill by its name, or by name and version.
+        """A skill by its name, or by name and version. Several threads may look at a time.
 
         Raises:
             DefinitionError: there is none.
         """
+        return self._find(reference, ())
+
+    def _find(self, reference: str, callers: tuple[str, ...]) -> Skill:
         if reference in self._found:
             return self._found[reference]
         for templates in (self.skills, self.made):
             if reference in templates:
-                self._found[reference] = self._of_file(reference, templates[reference])
+                self._found[reference] = self._of_file(reference, templates[reference], callers)
                 return self._found[reference]
         if reference not in self._existing:
             if reference in self.programs:
@@ -140,7 +153,7 @@ class SkillCatalogue:
                 )
         return self._existing[reference]
 
-    def _of_file(self, name: str, template: SkillTemplate) -> Skill:
+    def _of_file(self, name: str, template: SkillTemplate, callers: tuple[str, ...]) -> Skill:
         content, results, outputs = template.content, template.results, template.outputs
         found = {key: Output(type=o.type, unit=o.unit) for key, o in outputs.items()}
         given: Mapping[str, frozenset[str]] = {
@@ -148,7 +161,7 @@ class SkillCatalogue:
         }
         all_results = with_standard(results)
         if content.is_ is not None and content.is_.skill and not outputs:
-            called = self._called(name, content.is_.skill)  # it ends as its call does
+            called = self._called((*callers, name), content.is_.skill)  # it ends as its call does
             if called is not None:
                 found, given = dict(called.outputs), called.given
                 all_results = called.results if not results else all_results
@@ -168,17 +181,14 @@ class SkillCatalogue:
             problem="\n".join(map(str, template.mistakes)),
         )
 
-    def _called(self, name: str, reference: str) -> Skill | None:
+    def _called(self, callers: tuple[str, ...], reference: str) -> Skill | None:
         """The skill that another one is; None: it is not known, or leads back, which is reported by the check."""
-        if name in self._finding or len(self._finding) > MAX_CALL_DEPTH:
+        if reference in callers or len(callers) > MAX_CALL_DEPTH:
             return None
-        self._finding.append(name)
         try:
-            return self.find(reference)
+            return self._find(reference, callers)
         except DefinitionError:
             return None
-        finally:
-            self._finding.pop()
 
     def _of_program(self, name: str, template: ProgramTemplate) -> Skill:
         try:

@@ -129,7 +129,9 @@ class Executor:
         self.lock = threading.RLock()
         self.runs: dict[str, ExecutedRun] = {}
         self._tried = -_ASK_AGAIN_S
-        self._armed = Armed(robot, self._start_by_sensor)
+        self._sensed: list[tuple[str, str, str]] = []
+        """What sensors ask for: blueprint, condition, what happens while its parts are taken."""
+        self._armed = Armed(robot, lambda *wanted: self._sensed.append(wanted))
         self._problem = ""
 
     # --- life -----------------------------------------------------------------------------------
@@ -152,6 +154,9 @@ class Executor:
         """Take in what has happened. Call it whenever something may have, and about every 20 ms while a run goes on."""
         with self.lock:
             self._update()
+            sensed, self._sensed = self._sensed, []
+        for skill, condition, busy in sensed:  # their skills are read without holding up what goes on
+            self._start_by_sensor(skill, condition, busy)
 
     def _update(self) -> None:
         for run in list(self.runs.values()):
@@ -200,8 +205,7 @@ class Executor:
             CapacityError: too many runs.
             RobotControlError: its log cannot be written.
         """
-        with self.library.lock:
-            run = self._planned(start)
+        run = self._planned(start)
         with self.lock:
             return self._admitted(run)
 
@@ -384,12 +388,13 @@ class Executor:
         command = request.command
         if command not in COMMANDS:
             raise DefinitionError(f"unknown command {command!r}", expected=unknown("command", command, COMMANDS))
+        catalogue = self.library.snapshot() if command == "arm" else None
         with self.lock:
-            return self._controlled(request, command)
+            return self._controlled(request, command, catalogue)
 
-    def _controlled(self, request: ControlRequest, command: str) -> str:
-        if command == "arm":
-            self._armed.arm(request.seconds, self._moment().time, self.library.snapshot())
+    def _controlled(self, request: ControlRequest, command: str, catalogue: SkillCatalogue | None) -> str:
+        if catalogue is not None:
+            self._armed.arm(request.seconds, self._moment().time, catalogue)
             self.note(command, request.source, f"for {request.seconds:g} s")
             return f"sensors may start runs for {request.seconds:g} s"
         if command == "disarm":
@@ -496,9 +501,8 @@ class Executor:
         if is_stop(text):  # it waits for nobody
             return "", None, self._cancel_all(source)
         try:
-            with self.library.lock:
-                skills = self.library.snapshot().skills
-                said = _of_gesture(text, skills) if gesture else understand(text, skills)
+            skills = self.library.snapshot().skills
+            said = _of_gesture(text, skills) if gesture else understand(text, skills)
             name = said.skill
             run = self.start(Start(skill=name, parameters=said.arguments, busy=said.busy, source=source or word))
         except RobotControlError as error:

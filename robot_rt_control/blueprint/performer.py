@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from robot_rt_control.blueprint import events, orders
 from robot_rt_control.blueprint.catalogue import Skill, SkillCatalogue
 from robot_rt_control.blueprint.events import Event, Moment
+from robot_rt_control.blueprint.foresight import Foreseen
 from robot_rt_control.blueprint.plan import Plan
 from robot_rt_control.blueprint.results import CANCELLED, DONE, FAILED
 from robot_rt_control.blueprint.robot import Robot, Watched, moment
@@ -26,6 +29,8 @@ from robot_rt_control.vocabulary.names import VARIABLE_PATTERN
 
 KEPT_PREFIXES = 32
 """Programs with their values that are remembered to be in the session; as many as a session keeps."""
+FORESEEN = 3
+"""Skills that are installed at most while another one runs."""
 
 _VARIABLE = re.compile(VARIABLE_PATTERN)
 
@@ -58,12 +63,17 @@ class _Started:
 
 
 class RobotPerformer:
-    """A run's `Performer`. One thread.
+    """A run's `Performer`. One thread. What is foreseen is installed while a program runs, so that its start takes one
+    command to the loop.
 
     Args:
         name: of the run, for sessions.
         parts: all that the run can move; they are held from now on.
         makers: for other kinds of skills.
+
+    Attributes:
+        prepares: see `runner.Preparing`. Nothing is prepared for a loop that ticks on request: no time passes there
+            while a program is read.
 
     Raises:
         SessionError: a part is taken; names the holder.
@@ -87,7 +97,12 @@ class RobotPerformer:
         self._waits: dict[int, Watched] = {}
         self._watched: dict[int, Watched] = {}
         self._prefixes: OrderedDict[Any, str] = OrderedDict()
-        """What was started → the prefix of its ids in the session."""
+        """What was started or foreseen → the prefix of its ids in the session."""
+        self._numbers = itertools.count(1)
+        self.prepares = 0 if robot.backend.gated else FORESEEN
+        self._foreseen: deque[Foreseen] = deque()
+        self._is_prepared: Callable[[], bool] = lambda: True
+        """Whether what is being installed ahead is there."""
         self._soon: list[Event] = []
         self._stops, self._stopped = robot.stops, robot.is_stopped
         self._names = dict.fromkeys(_names(plan, self.parts))
@@ -131,6 +146,8 @@ class RobotPerformer:
             if said is not None:
                 found.append(said)
                 self._robot.on_change()  # it may have more to say
+        if not found:
+            self._prepare_next()
         # A failure may be the first news of a stop: events come by another way than results of goals.
         stops = robot.stops
         failed = any(isinstance(event, events.Ended) and event.result == FAILED for event in found)
@@ -160,29 +177,52 @@ class RobotPerformer:
         if self._session is not None and self._session.ended is not None:  # a failed action ended it (A6)
             self._session = self._open()
             self._prefixes.clear()
+        self._foreseen.clear()  # nothing shall come before the start
         if not isinstance(skill.template, ProgramTemplate | DeclaredType):
             if self._makers is None:
                 raise DefinitionError(f"skill {order.skill!r} cannot be performed here")
             self._works[order.activity] = self._makers(order, skill, self._catalogue, self._robot, self._session)
             return
-        prefix = self._prefix(order)
+        prefix = self._prefix(order)[0]
         run = self._robot.backend.begin_run(
             run_request(order, self._catalogue, self._session, prefix, self._robot.on_change)
         )
         self._started[order.activity] = _Started(run, frozenset(skill.results), prefix)
 
-    def _prefix(self, order: orders.StartSkill) -> str:
-        """The same for the same skill, values and parts, unless it runs in another branch at this moment."""
-        key = (order.skill, order.arguments, tuple(sorted(order.parts.items())), order.until)
+    def _prefix(self, skill: orders.StartSkill | Foreseen) -> tuple[str, bool]:
+        """The same for the same skill, values and parts, unless it runs in another branch at this moment; and whether
+        it is a new one."""
+        key = (skill.skill, skill.arguments, tuple(sorted(skill.parts.items())), skill.until)
         prefix = self._prefixes.pop(key, "")
-        if not prefix or any(started.prefix == prefix for started in self._started.values()):
-            prefix = f"n{order.activity}"
+        is_new = not prefix or any(started.prefix == prefix for started in self._started.values())
+        if is_new:
+            prefix = f"n{next(self._numbers)}"
         self._prefixes[key] = prefix
         if len(self._prefixes) > KEPT_PREFIXES:
             self._prefixes.popitem(last=False)
-        return prefix
+        return prefix, is_new
+
+    def foresee(self, skills: Sequence[Foreseen]) -> None:
+        self._foreseen = deque(skills)
+
+    def _prepare_next(self) -> None:
+        """Have the next foreseen program installed, once everything that was started runs: it shall hold up nothing."""
+        session = self._session
+        if not self._foreseen or session is None or session.ended is not None or not self._is_prepared():
+            return
+        if not all(started.run.has_begun for started in self._started.values()):
+            return
+        skill = self._foreseen.popleft()
+        with suppress(RobotControlError):  # if it is started, it is refused with its reason
+            if isinstance(self._catalogue.find(skill.skill).template, ProgramTemplate | DeclaredType):
+                prefix, is_new = self._prefix(skill)
+                if is_new:
+                    request = run_request(skill, self._catalogue, session, prefix, self._robot.on_change)
+                    self._is_prepared = self._robot.backend.prepare_run(request)
+        self._robot.on_change()  # there may be more of them
 
     def cancel(self, activity: int) -> None:
+        self._foreseen.clear()
         if activity in self._started:
             self._started[activity].cancelled = True
             self._started[activity].run.cancel()
@@ -227,7 +267,7 @@ class RobotPerformer:
 
 
 def run_request(
-    order: orders.StartSkill,
+    order: orders.StartSkill | Foreseen,
     catalogue: SkillCatalogue,
     session: Session | None,
     prefix: str,

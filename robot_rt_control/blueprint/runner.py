@@ -5,11 +5,13 @@ The performer is the one interface to the robot: over ROS, or over a lockstep ce
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
 from robot_rt_control.blueprint import events, orders
 from robot_rt_control.blueprint.engine import Engine
 from robot_rt_control.blueprint.events import Command, Event, Moment
+from robot_rt_control.blueprint.foresight import Foreseen, foresee
 from robot_rt_control.blueprint.plan import Plan
 from robot_rt_control.blueprint.results import FAILED, Outcome
 from robot_rt_control.blueprint.run_log import Log
@@ -41,6 +43,17 @@ class Performer(Protocol):
         """Have them judged no more."""
 
 
+@runtime_checkable
+class Preparing(Protocol):
+    """A performer that can have skills ready before they start."""
+
+    prepares: int
+    """How many skills at most it wants to know of; 0: none."""
+
+    def foresee(self, skills: Sequence[Foreseen]) -> None:
+        """These may start next, the likeliest first; what was foreseen before no longer counts."""
+
+
 class Runner:
     """One run.
 
@@ -57,6 +70,7 @@ class Runner:
         self.questions: dict[int, orders.Question] = {}
         self.log_problem = ""
         self._performer, self._log = performer, log
+        self._preparing = performer if isinstance(performer, Preparing) else None
         self._waiting: list[Event] = []
 
     def give(self, command: Command) -> str:
@@ -85,6 +99,9 @@ class Runner:
             self._write(record)
         for order in taken.orders:
             self._carry_out(order)
+        preparing = self._preparing
+        if preparing and preparing.prepares and any(isinstance(order, orders.StartSkill) for order in taken.orders):
+            preparing.foresee(foresee(self.engine, preparing.prepares))
         return taken.refused
 
     def _write(self, record: orders.Record) -> None:

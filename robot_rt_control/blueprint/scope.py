@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from robot_rt_control.blueprint.events import Moment
@@ -39,6 +40,20 @@ class Scope:
         self._known: dict[str, KnownParameter] = values_of(graph.parameters, arguments, of=f"skill {graph.name!r}")
         self._substitution = Substitution(self._known, roles)
         self.set(graph.values)
+
+    def copy(self, *, without: str = "") -> Scope:
+        """The same names and values, to be changed alone.
+
+        Args:
+            without: the node whose outputs have no value there.
+        """
+        made = copy(self)
+        made.counts = self.counts.copy()
+        made._known = dict(self._known)
+        made._substitution = Substitution(made._known, self._substitution.roles)
+        if without:
+            made.keep(without, {})
+        return made
 
     def has(self, name: str) -> bool:
         """Whether this parameter, value or output has a value."""
@@ -121,6 +136,14 @@ class Scope:
             return tree.value, {}
         values = {v.name: self._variable(v.name, moment) for v in variables(tree)}
         return evaluate_ast(tree, values), {name: _shown(value) for name, value in values.items()}
+
+    def settled(self, text: str) -> bool | None:
+        """The value of a condition, whatever the robot's state is; None: it depends on it, or on an output."""
+        try:
+            tree = parse_condition(self.condition(text), computed=True)
+        except DefinitionError:
+            return None
+        return tree.value if isinstance(tree, Boolean) else None
 
     def _variable(self, name: str, moment: Moment) -> float | Sequence[float]:
         node = name.removesuffix(COUNT)

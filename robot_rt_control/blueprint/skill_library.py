@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 from robot_rt_control.blueprint.calls import Calls, Expanded
 from robot_rt_control.blueprint.catalogue import Interfaces, Skill, SkillCatalogue
@@ -90,8 +92,21 @@ class Pinned(Mapping[str, _T], Generic[_T]):
         return sum(1 for _ in self)
 
 
+@dataclass
+class _Looked:
+    """What belongs to one snapshot.
+
+    Args:
+        programs: what the control server says of them.
+        problems: of skills that were checked.
+    """
+
+    programs: Mapping[str, Any]
+    problems: dict[str, str] = field(default_factory=dict)
+
+
 def _alone(method: Callable[..., _R]) -> Callable[..., _R]:
-    """One caller at a time: catalogues read texts when they are asked for."""
+    """One caller at a time: they look at all skills, or change them."""
 
     @wraps(method)
     def call(self: SkillLibrary, *given: Any, **named: Any) -> _R:
@@ -113,7 +128,8 @@ class SkillLibrary:
 
     Attributes:
         changes: counts what has changed since the start, as far as it was seen.
-        lock: held while anybody reads skills that nobody has read before.
+        lock: held while anybody lists all skills, or changes them; not while snapshots are taken, so that a run starts
+            while others are listed.
     """
 
     def __init__(
@@ -131,34 +147,41 @@ class SkillLibrary:
         self.lock = threading.RLock()
         self._skills: dict[tuple[str, int], SkillTemplate | None] = {}
         self._programs: dict[tuple[str, int], ProgramTemplate | None] = {}
-        self._program_infos: dict[str, Any] = {}
+        self._refreshing = threading.Lock()
         self._seen: tuple[Mapping[str, int], Mapping[str, int]] | None = None
         """Name → version of programs and skills at the last look."""
         self._snapshot: SkillCatalogue | None = None
-        self._problems: dict[str, str] = {}
+        self._looked: WeakKeyDictionary[SkillCatalogue, _Looked] = WeakKeyDictionary()
 
-    @_alone
     def snapshot(self) -> SkillCatalogue:
         """All skills of this moment, pinned to their versions (P14).
 
         Raises:
             NoAnswer: the control server does not tell its programs.
         """
+        with self._refreshing:
+            return self._refreshed()
+
+    def _refreshed(self) -> SkillCatalogue:
         infos = {info.name: info for info in self._backend.list_programs("", search="", tags=(), with_text=False)}
         skills = {name: max(versions) for name, versions in self.store.kept().items()}
         seen = {name: info.version for name, info in infos.items()}, skills
         if self._snapshot is None or seen != self._seen:
-            old, self._program_infos, self._problems = self._seen, infos, {}
+            old, before = self._seen, self._snapshot
             self.changes += old is not None
             self._seen = seen
             pinned = Pinned(skills, self._load_skill)
-            if self._snapshot is not None and old is not None and old[0] == seen[0]:
-                self._snapshot = self._snapshot.with_skills(pinned)
+            if before is not None and old is not None and old[0] == seen[0]:
+                self._snapshot = before.with_skills(pinned)
             else:
                 programs = Pinned(seen[0], self._load_program)
                 self._snapshot = SkillCatalogue(
                     self._workcell, programs, pinned, made=self._made, interfaces=self._interfaces
                 )
+                if before is not None and old is not None:
+                    same = {name for name, version in seen[0].items() if old[0].get(name) == version}
+                    self._snapshot.keep_programs(before, same)
+            self._looked[self._snapshot] = _Looked(infos)
         return self._snapshot
 
     def _load_skill(self, name: str, version: int) -> SkillTemplate | None:
@@ -194,6 +217,13 @@ class SkillLibrary:
                     break
         return found
 
+    def read_ahead(self) -> None:
+        """Read all skills, so that nobody who starts one has to. Programs that change later are read one by one."""
+        with suppress(RobotControlError):
+            catalogue = self.snapshot()
+            for name in catalogue.names:
+                catalogue.find(name)
+
     # --- looking --------------------------------------------------------------------------------
 
     @_alone
@@ -217,7 +247,7 @@ class SkillLibrary:
             return self._code(catalogue, name, skill)
         if name not in catalogue.programs:
             return Entry(name=name, origin=ACTION_TYPE, skill=skill, moves=tuple(sorted(skill.moves)))
-        info = self._program_infos[name]
+        info = self._looked[catalogue].programs[name]
         assert isinstance(skill.template, ProgramTemplate)
         try:
             calls = dict.fromkeys(action.type for action in skill.template.sample().draft.actions)
@@ -272,13 +302,14 @@ class SkillLibrary:
         return Entry(name=name, origin=CAPABILITY, skill=skill, problem=problem, moves=moves)
 
     def _problem(self, catalogue: SkillCatalogue, reference: str, template: SkillTemplate) -> str:
-        if reference not in self._problems:
+        problems = self._looked[catalogue].problems
+        if reference not in problems:
             try:
                 check_skill(template, catalogue)
-                self._problems[reference] = ""
+                problems[reference] = ""
             except DefinitionError as error:
-                self._problems[reference] = str(error)
-        return self._problems[reference]
+                problems[reference] = str(error)
+        return problems[reference]
 
     @_alone
     def expand(self, name: str) -> Expanded:

@@ -90,6 +90,11 @@ class StartedRun(Protocol):
         """Ask for its end; `poll` reports it. It does not wait."""
         ...
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether it is known that its first actions have started."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True)
 class ActionRequest:
@@ -332,5 +337,14 @@ class Backend(Protocol):
 
         Raises:
             RobotControlError: it could not be started. `StartedRun.poll` may raise this too.
+        """
+        ...
+
+    def prepare_run(self, request: RunRequest) -> Callable[[], bool]:
+        """Have installed what `begin_run` with this request would install in its given session, so that it only has to
+        start. Does not wait, and reports nothing: a run that comes before installs what is missing.
+
+        Returns:
+            Whether it is over; `request.on_change` is called when it is.
         """
         ...

@@ -439,6 +439,20 @@ class RosBackend(RosServices, ThreadedWaiting):
     def begin_run(self, request: RunRequest) -> StartedRun:
         return _StartedRun(self._send_program(request))
 
+    def prepare_run(self, request: RunRequest) -> Callable[[], bool]:
+        assert request.session is not None
+        return self._services.send(
+            srv.UploadProgram,
+            "control_server/upload_program",
+            request.on_change,
+            program=request.program,
+            parts=list(request.parts),
+            parameters=parameter_messages(request.parameters),
+            session=request.session.id,
+            secret=request.session.secret,
+            prefix=request.prefix,
+        )
+
     def _send_program(self, request: RunRequest) -> SentGoal:
         session = request.session or SessionKey("")
         goal = action.RunProgram.Goal(
@@ -496,6 +510,10 @@ class _StartedRun:
     def poll(self) -> RunOutcome | None:
         result = self._sent.poll()
         return None if result is None else _outcome(result)
+
+    @property
+    def has_begun(self) -> bool:
+        return self._sent.reported
 
 
 def _outcome(result: Any) -> RunOutcome:

@@ -26,6 +26,9 @@ class SentGoal:
         on_feedback: called with each feedback, in the spinning thread.
         on_change: called there whenever `poll` may have something new; must not wait.
         hint: what becomes of the goal if its server has gone.
+
+    Attributes:
+        reported: whether feedback has come: it has begun.
     """
 
     def __init__(
@@ -47,9 +50,15 @@ class SentGoal:
         self._cancelling = self._given_up = False
         self._sent = self._seen = self._looked = time.monotonic()
         self._answered_at = 0.0
-        report = on_feedback or (lambda _: None)
-        accepting = client.send_goal_async(goal, feedback_callback=lambda message: report(message.feedback))
+        self._report = on_feedback or (lambda _: None)
+        self.reported = False
+        accepting = client.send_goal_async(goal, feedback_callback=self._take_feedback)
         accepting.add_done_callback(self._answered)
+
+    def _take_feedback(self, message: Any) -> None:
+        """In the spinning thread."""
+        self.reported = True
+        self._report(message.feedback)
 
     def _answered(self, accepting: Any) -> None:
         """In the spinning thread."""

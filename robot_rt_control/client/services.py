@@ -139,6 +139,29 @@ class Services:
             raise
         return future.result()
 
+    def send(self, service: Any, path: str, on_answer: Callable[[], object], /, **fields: Any) -> Callable[[], bool]:
+        """Send a request whose answer does not matter.
+
+        Args:
+            on_answer: called when it has come, in the spinning thread; must not wait.
+
+        Returns:
+            Whether it has come, or cannot come any more.
+        """
+        client, sent = self._client(service, path), time.monotonic()
+        if not client.service_is_ready():
+            return lambda: True
+        future = client.call_async(service.Request(**fields))
+        future.add_done_callback(lambda _: on_answer())
+
+        def is_over() -> bool:
+            late = time.monotonic() - sent > self._timeout_s
+            if late:
+                client.remove_pending_request(future)
+            return late or bool(future.done())
+
+        return is_over
+
     def _wait(self, client: Any, answered: threading.Event, at_most: float, session: str) -> None:
         """Wait for an answer as long as one may come. Raises RobotControlError: it will not, with the reason."""
         begin = seen = time.monotonic()

@@ -22,7 +22,6 @@ from robot_rt_control.planning.plan import Plan
 from robot_rt_control.ros.refusals import refuse
 from robot_rt_control.server.markers.shape import Shape
 from robot_rt_control.server.node.judging_action_server import JudgingActionServer
-from robot_rt_control.server.node.own_thread import aside
 from robot_rt_control.server.node.request_sizes import check_sizes
 from robot_rt_control.vocabulary.errors import InternalError, RobotControlError
 
@@ -84,7 +83,7 @@ class PlanContactAction:
         """Request and job of the goal that was accepted last, and when [s], until it begins."""
         self._running = False
         self._server = JudgingActionServer(
-            node, action.PlanContact, "~/plan_contact", judge=self._judge, execute=self._execute, group=group
+            node, action.PlanContact, "~/plan_contact", judge=self._judge, execute=self._attempt, group=group
         )
 
     def close(self) -> None:
@@ -126,9 +125,6 @@ class PlanContactAction:
             plan_file=new_plan_file(self._folder),
             threads=self._threads,
         )
-
-    async def _execute(self, goal: Any) -> Any:
-        return await aside(self._node, "plan", lambda: self._attempt(goal))
 
     def _attempt(self, goal: Any) -> Any:
         """In a thread of its own, which lives as long as the process that plans."""

@@ -6,6 +6,7 @@ import logging
 import math
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -178,8 +179,7 @@ class CellBackend:
         prefix: str = "",
     ) -> list[str]:
         if prefix:
-            filled = self.server.programs.template(program).fill(parameters=parameters, parts=parts)
-            return upload_prefixed(self.server, self.server.session(key.id), filled, prefix)
+            return upload_prefixed(self.server, self.server.session(key.id), program, parameters, parts, prefix)
         return [a.id for a in self.server.upload_program(key.id, program, parameters, parts).actions]
 
     def remove(self, key: SessionKey, actions: Sequence[str], reactions: Sequence[str]) -> None:
@@ -344,6 +344,14 @@ class CellBackend:
         )
         return _CellRun(Run(self.server, plan, session=session), keep=request.keep)
 
+    def prepare_run(self, request: RunRequest) -> Callable[[], bool]:
+        assert request.session is not None
+        with suppress(RobotControlError):
+            self.upload_program(
+                request.session, request.program, request.parts, request.parameters, prefix=request.prefix
+            )
+        return lambda: True
+
     def run_action(self, request: ActionRequest) -> RunOutcome:
         plan = plan_action(
             self.server,
@@ -401,6 +409,10 @@ class _CellRun:
             last_event=result.last_event,
             values=result.values,
         )
+
+    @property
+    def has_begun(self) -> bool:
+        return self._run.has_begun
 
     def cancel(self) -> None:
         if self._result is None:

@@ -156,6 +156,7 @@ class BlueprintsNode(WorkcellNode):
             SkillStore(folder), self._workcell, backend, made=self._capabilities.templates, interfaces=InstalledTypes()
         )
         library.snapshot()
+        threading.Thread(target=library.read_ahead, name="skills", daemon=True).start()
         logs = Path(self.value("logs") or data_folder("runs")).expanduser()
         robot = Robot(backend, on_change=wake, say=say)
         if self._connections is None:

@@ -39,7 +39,7 @@ class RunAction:
         self._node, self._driver = node, driver
         self._accepted: dict[int, tuple[Any, ExecutedRun]] = {}
         self._server = JudgingActionServer(
-            node, action.RunBlueprint, "~/run", judge=self._judge, execute=self._execute, group=group
+            node, action.RunBlueprint, "~/run", judge=self._judge, execute=self._attempt, group=group
         )
 
     def close(self) -> None:
@@ -69,9 +69,6 @@ class RunAction:
             return None
 
         return await aside(self._node, "run", judge)
-
-    async def _execute(self, goal: Any) -> Any:
-        return await aside(self._node, "run", lambda: self._attempt(goal))
 
     def _attempt(self, goal: Any) -> Any:
         """In a thread of its own, which lives as long as the run."""

@@ -186,15 +186,12 @@ class Services:
 
     def _upload_program(self, server: ControlServer, request: Any, response: Any) -> str:
         session = server.session(request.session)
-        template = server.programs.template(request.program)
-        program = template.fill(
-            parameters=parameter_values(request.parameters),
-            parts=list(request.parts),
-            defined=() if request.prefix else server.contents(session).actions,
-        )
+        values, parts = parameter_values(request.parameters), list(request.parts)
         if request.prefix:
-            response.actions = upload_prefixed(server, session, program, request.prefix)
+            response.actions = upload_prefixed(server, session, request.program, values, parts, request.prefix)
             return self._remark(server)
+        template = server.programs.template(request.program)
+        program = template.fill(parameters=values, parts=parts, defined=server.contents(session).actions)
         warnings = server.install_program(request.session, program)
         response.actions = [a.id for a in program.definition.actions]
         return "\n".join([*warnings, *filter(None, [self._remark(server)])])

@@ -85,7 +85,7 @@ class RunPlan:
     """Before all its ids, for a run in a session that others use as well."""
 
     asked: object = None
-    """What it was made from, if that says all of it: a text, not a name whose program may change."""
+    """What `filled` was made from, if that says all of it: a text, not a name whose program may change."""
 
     def under(self, prefix: str) -> ProgramDefinition:
         """The program with a prefix before its ids; empty: as it is.
@@ -174,25 +174,12 @@ def plan_program(
         parts: parts for its roles, role → part or "role=part".
         until_event: name of the event that ends it; empty: it ends when everything that is active is done.
         prefix: of its ids, for a run in a session that others use as well.
-        session: that one; the plan that it remembers for the same text, values and parts is not made again.
+        session: that one; what it remembers for the same text, values and parts is not read again.
 
     Raises:
         DefinitionError: the program is not valid, starts nothing, or never emits `until_event`; with the line.
     """
-    parameters, parts = tuple(parameters), parts if isinstance(parts, Mapping) else tuple(parts)
-    asked = None
-    if "\n" in program:
-        given = tuple(sorted(parts.items())) if isinstance(parts, Mapping) else parts
-        asked = program, parameters, given, until_event, timeout, detached
-        known = session.installed.get(prefix) if session is not None else None
-        if known is not None and known.plan.asked == asked:
-            plan: RunPlan = known.plan
-            return plan
-    is_path = "\n" not in program and (program.endswith((".yaml", ".yml")) or os.path.isfile(program))
-    find = server.programs.template
-    template = ProgramTemplate.load(program, find=find) if is_path else find(program)
-    filled = template.fill(parameters=parameters, parts=parts)
-    check_for_session(server.core, filled, None)
+    filled, asked = _filled(server, program, tuple(parameters), parts, prefix, session)
     check_detached("a run", detached)
     read = filled.definition
     if not read.start:
@@ -217,22 +204,68 @@ def plan_program(
     )
 
 
-def upload_prefixed(server: ControlServer, session: Session, program: FilledProgram, prefix: str) -> list[str]:
+def _filled(
+    server: ControlServer,
+    program: str,
+    parameters: tuple[ParameterValue, ...],
+    parts: Mapping[str, str] | Iterable[str],
+    prefix: str,
+    session: Session | None,
+) -> tuple[FilledProgram, object]:
+    """The program with its values and parts, checked; and what it was made from. Arguments as of `plan_program`."""
+    parts = parts if isinstance(parts, Mapping) else tuple(parts)
+    given = tuple(sorted(parts.items())) if isinstance(parts, Mapping) else parts
+    is_text = "\n" in program
+    if is_text and session is not None:
+        with session.installing:  # it may be being installed at this moment
+            known = session.installed.get(prefix)
+        if known is not None and known.plan.asked == (program, parameters, given):
+            return known.plan.filled, known.plan.asked
+    is_path = not is_text and (program.endswith((".yaml", ".yml")) or os.path.isfile(program))
+    find = server.programs.template
+    template = ProgramTemplate.load(program, find=find) if is_path else find(program)
+    filled = template.fill(parameters=parameters, parts=parts)
+    check_for_session(server.core, filled, None)
+    return filled, (program, parameters, given) if is_text else None
+
+
+def upload_prefixed(
+    server: ControlServer,
+    session: Session,
+    program: str,
+    parameters: Iterable[ParameterValue],
+    parts: Iterable[str],
+    prefix: str,
+) -> list[str]:
     """Add a program's actions to a session under a prefix, as a run would; nothing starts. Returns their ids.
+
+    A run that comes meanwhile waits for it.
+
+    Args:
+        program: YAML text, or the name of a kept program; the others as of `plan_program`.
 
     Raises:
         DefinitionError: the program is not valid, with the line; or it has free-standing reactions.
         SessionError: the session has ended, or a run of this prefix is under way.
     """
-    check_for_session(server.core, program, None)
-    read = program.definition
-    plan = RunPlan(name=read.name, program=read, parts=(), end_event="", timeout=0.0, filled=program, prefix=prefix)
-    wanted = shared.enter(server, session, plan)
-    try:
-        shared.install(server, session, wanted, ())
-    finally:
-        shared.leave(session, plan)
-    return [action.id for action in wanted.program.actions]
+    with session.installing:
+        filled, asked = _filled(server, program, tuple(parameters), parts, prefix, session)
+        plan = RunPlan(
+            name=filled.definition.name,
+            program=filled.definition,
+            parts=(),
+            end_event="",
+            timeout=0.0,
+            filled=filled,
+            prefix=prefix,
+            asked=asked,
+        )
+        wanted = shared.enter(server, session, plan)
+        try:
+            shared.install(server, session, wanted, ())
+        finally:
+            shared.leave(session, plan)
+        return [action.id for action in wanted.program.actions]
 
 
 def check_plan(server: ControlServer, plan: RunPlan) -> None:
@@ -357,9 +390,19 @@ class Run:
         name = captured.removeprefix(f"{self._prefix}__") if self._prefix else captured
         return self._written.get(name, name)
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether an action of it has started."""
+        with self._lock:
+            return self._first_tick > 0
+
     def wait(self, timeout_s: float) -> None:
-        """Sleep until something happens, at most for this time."""
-        self._changed.wait(timeout_s)
+        """Sleep until something happens, at most for this time; and only for some ticks if events have come before the
+        snapshot of their tick."""
+        view = self._server.snapshot()
+        with self._lock:
+            is_behind = view is not None and view.tick < self._last_tick
+        self._changed.wait(min(timeout_s, 2 * self._server.workcell.period) if is_behind else timeout_s)
         self._changed.clear()
 
     def progress(self) -> RunProgress:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from robot_rt_control.application.offline_catalogue import offline_catalogue
+from robot_rt_control.blueprint.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.executor import ControlRequest, Executor, same_but_time
 from robot_rt_control.blueprint.robot import Robot
 from robot_rt_control.blueprint.run import ExecutedRun, Start
@@ -18,6 +20,7 @@ from robot_rt_control.blueprint.skill_library import SkillLibrary
 from robot_rt_control.blueprint.store import SkillStore
 from robot_rt_control.client.actions import parameter_values
 from robot_rt_control.client.backend import RunRequest, SessionKey
+from robot_rt_control.program.file import ProgramTemplate
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.vocabulary.errors import (
@@ -351,6 +354,39 @@ def test_N37_a_run_keeps_the_versions_that_it_began_with(bench: Bench) -> None:
     assert paths == ["inner/out", "inner/back", "hand/open"]
     assert bench.start("swing", start_at="again").versions == {"swing": 2}
     assert bench.library.entries("swing@1")[0].versions == (1, 2)
+
+
+def test_after_a_change_of_programs_only_those_that_changed_are_read_again_and_a_start_waits_for_no_list(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.library.read_ahead()
+    read: list[str] = []
+    read_one = SkillCatalogue._of_program
+
+    def counted(catalogue: SkillCatalogue, name: str, template: ProgramTemplate) -> Any:
+        read.append(name)
+        return read_one(catalogue, name, template)
+
+    monkeypatch.setattr(SkillCatalogue, "_of_program", counted)
+    action = "{type: hold, parts: arm, reactions: [{when: time > 0, stop: true}]}"
+    bench.client.programs.save(f"name: nap\nstart: [hold]\nactions: {{hold: {action}}}\n")
+    bench.library.read_ahead()
+    assert read == ["nap"]
+    listing, listed = threading.Event(), threading.Event()
+
+    def lists() -> None:
+        with bench.library.lock:  # as while all skills are checked to be listed
+            listing.set()
+            assert listed.wait(120.0)
+
+    thread = threading.Thread(target=lists)
+    thread.start()
+    assert listing.wait(120.0)
+    run = bench.start("nap")
+    listed.set()
+    thread.join()
+    assert bench.finish(run).result == "done"
+    bench.client.programs.delete("nap")
 
 
 def test_the_library_says_what_is_wrong_and_who_calls(bench: Bench) -> None:

@@ -214,6 +214,34 @@ def test_N17_reactions_are_judged_by_the_loop() -> None:
         assert [r["path"] for r in run.records if r["what"] == "start"] == ["wait", "say", "touch"]
 
 
+TWICE = """
+name: twice
+values: {far: {type: float, unit: m, default: 0.01}}
+nodes:
+  up: {skill: move_linear, parts: {arm: arm}, with: {offset: [0, 0, $far], speed: 0.1}, until: is_settled, then: more}
+  more: {set: {far: $far + 0.01}, then: [{when: $far > 0.03, end: done}, {when: arm.tool.z < -1, go: open}, {go: up}]}
+  open: {skill: move_gripper, parts: {gripper: gripper}, with: {opening: 0.2}}
+"""
+
+
+def test_N34_what_may_come_next_is_installed_while_a_program_runs() -> None:
+    with LockstepClient(BENCH, hardware="mock") as client:
+        client.sleep(0.02)
+        run = LockstepBlueprint(client, catalogue(TWICE), "twice", begin={"paused": True})
+        run.performer.prepares = 3  # as where time passes while a program is read
+        assert run.give(events.Resume()) == ""
+        run.step(10)
+        (session,) = client.cell.server.sessions()
+        ahead = client.cell.server.contents(session).actions
+        assert sorted(ahead) == ["n1__move_linear", "n2__move_gripper", "n3__move_linear"]
+        while sum(r["what"] == "start" for r in run.records) < 2:
+            assert run.step() is None
+        run.step(2)
+        assert client.cell.server.contents(session).actions["n3__move_linear"] is ahead["n3__move_linear"]
+        assert client.program_states[session.id].active == ("n3__move_linear",)
+        assert run.run().result == "done"
+
+
 def test_a_part_that_another_session_holds_is_named_before_anything_moves(skills: SkillCatalogue) -> None:
     with LockstepClient(BENCH, hardware="pybullet") as client:
         with client.session("arm", name="holder"), pytest.raises(SessionError, match="'arm'.*holder"):

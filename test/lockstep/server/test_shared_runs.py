@@ -6,7 +6,7 @@ import pytest
 
 from robot_rt_control.definitions.definitions import ParameterValue
 from robot_rt_control.server.runs import shared
-from robot_rt_control.server.runs.runs import Run, RunPlan, RunResult, plan_program
+from robot_rt_control.server.runs.runs import Run, RunPlan, RunResult, plan_program, upload_prefixed
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.testing.server_bench import ServerBench
 from robot_rt_control.vocabulary.errors import DefinitionError, SessionError
@@ -146,6 +146,24 @@ def test_N34_a_prefix_belongs_to_one_run_at_a_time(bench: ServerBench, session: 
         shared.remove(bench.server, session, ["n1__*"])
     run.close()
     program(bench, session, "n1").close()
+
+
+def test_N34_what_was_uploaded_ahead_is_started_without_reading_it_again(
+    bench: ServerBench, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = [ParameterValue(name="duration", value=0.004)]
+    present = program(bench, session, "n1", duration=0.02)
+    bench.step(3)
+    assert upload_prefixed(bench.server, session, PROGRAM, values, {"hand": "arm"}, "n2") == ["n2__one", "n2__two"]
+    bench.step()
+    assert active(bench, session) == ["n1__one"], "nothing starts by it"
+    with pytest.raises(SessionError, match="'n1' is under way"):
+        upload_prefixed(bench.server, session, PROGRAM, values, {"hand": "arm"}, "n1")
+    finish(bench, present)
+    ahead = bench.server.contents(session).actions["n2__one"]
+    monkeypatch.setattr(bench.server, "programs", None)
+    assert finish(bench, program(bench, session, "n2", duration=0.004)).last_event == "full"
+    assert bench.server.contents(session).actions["n2__one"] is ahead
 
 
 def test_N34_what_a_run_installed_is_removed_when_asked(bench: ServerBench, session: Session) -> None:
