@@ -56,6 +56,12 @@ class GraphCheck:
                 if failure and result not in STANDARD and result not in taken and node.id != ONLY:
                     text = f"node {node.id!r}: nobody takes its failure {result!r}; it ends the graph as failed"
                     yield self._reader.place(node.id), text
+        for index, reaction in enumerate(self._graph.reactions):
+            led_to = self._graph.nodes.get(reaction.go)
+            on = [candidate.go for candidate in led_to.then if candidate.go] if led_to is not None else []
+            if led_to is not None and on and self._calls.may_be_instant(led_to.call):
+                text = f"reaction {reaction.when!r}: its node {led_to.id!r} takes no time, so the condition still holds"
+                yield ("reactions", index), f"{text} when the graph goes on at {on[0]!r}"
         declared = {p.name for p in self._reader.template.parameters}
         used = self._reader.substitution.used | {n for c in self._conditions() for n in references(c[0])}
         outputs = {n for given in self._graph.outputs.values() for n in given.references}
