@@ -73,6 +73,8 @@ class Leaf(Activity):
     """A skill that others perform, and `wait_until`, whose condition the loop judges."""
 
     id = 0
+    progress = ""
+    """How far it is, as its performer says."""
     _cancelled = False
 
     def begin(self, scope: Scope, inner: Path) -> None:

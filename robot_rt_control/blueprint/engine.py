@@ -119,6 +119,7 @@ class Engine:
             case events.Told(activity=id) | events.Asked(activity=id):
                 leaf = self._registered.get(id)
                 if isinstance(leaf, Leaf) and isinstance(event, events.Told):
+                    leaf.progress = event.content.get("text", "") if event.what == "progress" else leaf.progress
                     self.record(event.what, activity=id, path=shown_path(leaf.path), **event.content)
                 elif isinstance(leaf, Leaf) and isinstance(event, events.Asked):
                     leaf.ask(event.text, event.answers)

@@ -433,7 +433,8 @@ class Executor:
                 before, after = read_breakpoints(request.breakpoints, run.plan)
                 return events.SetBreakpoints(before=before, after=after, source=source)
         assert run.runner is not None and request.command == "answer"
-        questions = [q for q in run.runner.questions.values() if not path or q.path == path]
+        asking = run.runner.questions.values()
+        questions = [q for q in asking if not path or shown_path(q.path) == shown_path(path)]
         if len(questions) != 1:
             asked = ", ".join(shown_path(q.path) for q in run.runner.questions.values())
             raise CommandRefused(

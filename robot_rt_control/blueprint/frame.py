@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from robot_rt_control.blueprint import orders
 from robot_rt_control.blueprint.activities import Activity, Parent
-from robot_rt_control.blueprint.plan import Call, Graph, GraphReaction, Path, shown_path
+from robot_rt_control.blueprint.plan import ONLY, Call, Graph, GraphReaction, Path, shown_path
 from robot_rt_control.blueprint.results import CANCELLED, DONE, FAILED, TIMEOUT, Outcome
 from robot_rt_control.blueprint.scope import Scope
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -55,6 +55,8 @@ class Frame(Activity):
         super().__init__(engine, parent, call, path)
         self.main = main
         self.graph: Graph = engine.plan.graphs[call.skill]
+        self._is_one = bool(path) and self.graph.start == ONLY
+        """Its only node is that of the caller for whoever reads the log."""
         self.node = ""
         self.child: Activity | None = None
         self.cut: Cut | None = None
@@ -195,9 +197,9 @@ class Frame(Activity):
         node = self.graph.nodes[self.node]
         path = (*self.path, node.id)
         self.attempt += 1
-        self.engine.record(
-            "node", path=shown_path(path), visit=self.scope.counts[node.id], attempt=self.attempt
-        )
+        visit = self.scope.counts[node.id]
+        if not self._is_one or visit > 1:
+            self.engine.record("node", path=shown_path(path), visit=visit, attempt=self.attempt)
         child = self.child = self.engine.make(self, node.call, path, main=self.main)
         try:
             if node.timeout is not None:
@@ -224,7 +226,8 @@ class Frame(Activity):
             outcome = replace(Outcome.standard(TIMEOUT, "it took longer than its timeout"), outputs=outcome.outputs)
         elif cut == Cut.SKIP and self.chosen is not None:
             outcome = self.choose(self.chosen)
-        self.engine.record_end((*self.path, self.node), outcome, "" if cut is None else cut.value)
+        if not self._is_one or cut not in (None, Cut.END):
+            self.engine.record_end((*self.path, self.node), outcome, "" if cut is None else cut.value)
         if cut == Cut.END:
             self.finish(Outcome.standard(CANCELLED))
         elif cut == Cut.REACTION:
@@ -311,9 +314,10 @@ class Frame(Activity):
         if way is None:
             way = Way(frame=self, end=self._untaken(outcome, has_candidates=bool(node.then)))
         to = way.node or (way.end.result if way.end else "")
-        self.engine.record(
-            "decided", path=shown_path((*self.path, node.id)), judged=judged, **{"go" if way.node else "end": to}
-        )
+        if not self._is_one:
+            self.engine.record(
+                "decided", path=shown_path((*self.path, node.id)), judged=judged, **{"go" if way.node else "end": to}
+            )
         return way
 
     def _way_of(self, go: str, end: str, outcome: Outcome) -> Way:

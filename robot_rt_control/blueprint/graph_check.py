@@ -8,8 +8,8 @@ from functools import cached_property, partial
 
 from robot_rt_control.blueprint.calls import Calls
 from robot_rt_control.blueprint.catalogue import SkillCatalogue
-from robot_rt_control.blueprint.graph_reader import ONLY, GraphReader
-from robot_rt_control.blueprint.plan import Call, Candidate, Graph, Kind, Node
+from robot_rt_control.blueprint.graph_reader import GraphReader
+from robot_rt_control.blueprint.plan import ONLY, Call, Candidate, Graph, Kind, Node
 from robot_rt_control.blueprint.results import STANDARD, SUCCESS
 from robot_rt_control.blueprint.scope import COUNT
 from robot_rt_control.conditions.compiler import check_condition

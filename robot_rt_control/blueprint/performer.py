@@ -52,7 +52,7 @@ class _Started:
     """A program or action that runs."""
 
     run: StartedRun
-    results: frozenset[str]
+    skill: Skill
     prefix: str
     cancelled: bool = False
 
@@ -169,7 +169,7 @@ class RobotPerformer:
         run = self._robot.backend.begin_run(
             run_request(order, self._catalogue, self._session, prefix, self._robot.on_change)
         )
-        self._started[order.activity] = _Started(run, frozenset(skill.results), prefix)
+        self._started[order.activity] = _Started(run, skill, prefix)
 
     def _prefix(self, order: orders.StartSkill) -> str:
         """The same for the same skill, values and parts, unless it runs in another branch at this moment."""
@@ -223,7 +223,7 @@ class RobotPerformer:
         del self._started[activity]
         if started.cancelled:
             return events.Ended(activity=activity, result=CANCELLED)
-        return outcome_of(activity, outcome, started.results)
+        return outcome_of(activity, outcome, started.skill)
 
 
 def run_request(
@@ -253,17 +253,17 @@ def run_request(
     )
 
 
-def outcome_of(activity: int, outcome: RunOutcome, results: frozenset[str]) -> events.Ended:
-    """How the run of a skill ended.
-
-    Args:
-        results: of the skill.
-    """
-    name = outcome.last_event if outcome.last_event in results else DONE
+def outcome_of(activity: int, outcome: RunOutcome, skill: Skill) -> events.Ended:
+    """How the run of a program, or of an action type, ended; a failure with its reason."""
+    name = outcome.last_event if outcome.last_event in skill.results else DONE
     outputs = {key: value for key, value in outcome.values.items() if not math.isnan(value)}
+    reason = ""
     if not outcome.success:
-        return events.Ended(activity=activity, result=FAILED, reason=outcome.message, outputs=outputs)
-    return events.Ended(activity=activity, result=name, outputs=outputs)
+        name, reason = FAILED, outcome.message or f"{skill.name!r} was broken off, and nothing says why"
+    elif skill.results[name]:
+        captured = ", ".join(f"{key} = {value:.6g}" for key, value in outputs.items())
+        reason = f"program {skill.name!r} ended with its event {name!r}" + (f": {captured}" if captured else "")
+    return events.Ended(activity=activity, result=name, reason=reason, outputs=outputs)
 
 
 def _names(plan: Plan, parts: Sequence[str]) -> Iterable[str]:

@@ -138,13 +138,13 @@ def _read(path: Path, size: int) -> _Read:
         rehearsed=first["rehearsed"],
     )
     uses: list[tuple[str, bool, float]] = []
-    begun: dict[str, tuple[str, float]] = {}
+    begun: dict[str, list[tuple[str, float]]] = {}
     for record in records if not summary.rehearsed else ():
         if record["what"] in ("start", "call"):
-            begun[record["path"]] = record["skill"], record["time"]
-        elif record["what"] == "ended" and record["path"] in begun:
-            skill, since = begun.pop(record["path"])
-            uses.append((skill, not record["failure"], record["time"] - since))
+            begun.setdefault(record["path"], []).append((record["skill"], record["time"]))
+        elif record["what"] == "ended":  # of a skill that is one call, and of what it calls
+            for skill, since in begun.pop(record["path"], ()):
+                uses.append((skill, not record["failure"], record["time"] - since))
     if end is not None and not summary.rehearsed:
         uses.append((first["skill"], not end["failure"], seconds))
     return _Read(size, summary, tuple(uses))

@@ -278,7 +278,25 @@ def test_programs_and_action_types_run_alone(bench: Bench) -> None:
         "move_until_contact", parameters=parameter_values({"way": [0.0, 0.0, -0.005], "speed": (0.1, "m/s")})
     )
     outcome = bench.finish(run)
-    assert outcome.result in ("contact", "not_found", "failed", "done"), outcome
+    assert outcome.result == "not_found", outcome
+    assert outcome.reason == "program 'move_until_contact' ended with its event 'not_found'"
+    assert bench.executor.history.runs()[0].reason == outcome.reason
+
+
+def test_N5_a_program_that_fails_says_why(bench: Bench) -> None:
+    touch = "skill: move_until_contact, with: {way: [0.0, 0.0, -0.5], speed: 0.02, max_time: 0.1}"
+    run = bench.start(f"{{name: touching, nodes: {{touch: {{{touch}}}}}}}")
+    assert bench.finish(run).result == "failed"
+    (ended,) = [r for r in bench.executor.history.records(run.id) if r["what"] == "ended"]
+    found = r"watch.push = \S+, watch.peak = \S+, watch.elapsed = 0.1"
+    assert re.match(rf"program 'move_until_contact' ended with its event 'failed': {found}", ended["reason"]), ended
+    (view,) = [view for view in bench.executor.state().nodes if view.run == run.id]
+    assert view.reason == f"node 'touch' ended as failed: {ended['reason']}" == bench.executor.history.runs()[0].reason
+    run = bench.start("swing")
+    bench.step(20)
+    (session,) = bench.client.cell.server.sessions()
+    bench.client.cell.server.close_session(session.id)  # as a failed action does (A6)
+    assert bench.finish(run).reason == "node 'out' ended as failed: closed by its client"
 
 
 def test_N34_an_application_runs_programs_in_its_session(bench: Bench) -> None:

@@ -305,5 +305,5 @@ def test_a_skill_that_is_one_call_ends_as_that_call(bench: SkillCatalogue) -> No
     mine = SkillTemplate(text)
     assert check_skill(mine, catalogue) == []
     run = Driver(*Calls(catalogue.with_skill(mine)).plan("mine").graphs.values())
-    run.end("a/only", "contact", **PUSH)
+    run.end("a", "contact", **PUSH)
     assert run.arguments["b"] == {"force": 6.0}
