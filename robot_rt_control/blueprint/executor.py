@@ -30,7 +30,7 @@ from robot_rt_control.blueprint.results import CANCELLED, FAILED, Outcome
 from robot_rt_control.blueprint.robot import Robot
 from robot_rt_control.blueprint.run import REPLACE, WAIT, ExecutedRun, NodeView, Start, read_breakpoints
 from robot_rt_control.blueprint.run_history import RUN, RunHistory
-from robot_rt_control.blueprint.run_log import RunLog, outputs_of
+from robot_rt_control.blueprint.run_log import RunLog, end_record, outputs_of
 from robot_rt_control.blueprint.runner import Runner
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.blueprint.skill_library import SkillLibrary
@@ -171,11 +171,9 @@ class Executor:
         moment = self._moment()
         self._problem = f"run {run.id}: {outcome.reason}"
         _log.exception("run %s cannot be driven any more", run.id)
-        record = {"tick": moment.tick, "time": moment.time, "what": "end", "result": outcome.result, "failure": True,
-                  "reason": outcome.reason, "outputs": {}}  # fmt: skip
         with suppress(OSError):
             if run.log is not None:
-                run.log.write(record)
+                run.log.write(end_record(moment, outcome))
         return outcome
 
     def _end(self, run: ExecutedRun, outcome: Outcome) -> None:
@@ -370,7 +368,18 @@ class Executor:
             except SessionError:
                 self._tried = time
             except RobotControlError as error:
-                run.close(Outcome.standard(FAILED, str(error)))
+                self._never_began(run, Outcome.standard(FAILED, str(error)))
+
+    def _never_began(self, run: ExecutedRun, outcome: Outcome) -> None:
+        """A run that waited ends without having begun; its log says why."""
+        moment = self._moment()
+        try:
+            run.log = RunLog(self._logs, run.id)
+            run.log.write(self._first_record(run, moment))
+            run.log.write(end_record(moment, outcome))
+        except OSError as error:
+            self._problem = f"the log of run {run.id} cannot be written: {error}"
+        self._end(run, outcome)
 
     # --- commands -------------------------------------------------------------------------------
 
@@ -469,7 +478,7 @@ class Executor:
 
     def _cancel(self, run: ExecutedRun, source: str) -> None:
         if run.runner is None:  # it has not begun
-            run.close(Outcome.standard(CANCELLED, f"by {source}" if source else ""))
+            self._never_began(run, Outcome.standard(CANCELLED, f"by {source}" if source else ""))
         else:
             self._give(run, run.runner, events.Cancel(source=source))
 

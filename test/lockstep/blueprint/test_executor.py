@@ -170,6 +170,26 @@ def test_N36_a_start_is_refused_before_anything_moves(bench: Bench) -> None:
     assert client.sessions() == [] and not list(bench.logs.glob("*.jsonl"))
 
 
+def test_N30_a_run_that_waited_and_cannot_begin_has_a_log(bench: Bench) -> None:
+    first, waiting = bench.start("swing"), bench.start("caller", busy="wait")
+    cancelled = bench.start("swing", busy="wait")
+    bench.control("cancel", run=cancelled.id)
+    bench.client.disable("gripper")
+    bench.client.sleep(0.1)
+    bench.finish(first)
+    assert bench.finish(waiting).reason == "part 'gripper' is disabled. Enable it first"
+    bench.client.enable("gripper")
+    bench.client.sleep(0.1)
+    history = bench.executor.history
+    assert [(run.run, run.result, run.reason) for run in history.runs()] == [
+        (cancelled.id, "cancelled", "by test"),
+        (waiting.id, "failed", "part 'gripper' is disabled. Enable it first"),
+        (first.id, "done", ""),
+    ]
+    assert [r["what"] for r in history.records(waiting.id)] == ["run", "end"]
+    assert "caller" not in history.statistics() and history.statistics()["swing"].runs == 1
+
+
 def test_N35_eight_runs_at_most(bench: Bench) -> None:
     runs = [bench.start("asks") for _ in range(8)]
     with refused(CapacityError, "too many runs side by side; expected at most 8"):
