@@ -391,6 +391,50 @@ def test_N37_a_run_keeps_the_versions_that_it_began_with(bench: Bench) -> None:
     assert bench.library.entries("swing@1")[0].versions == (1, 2)
 
 
+INNER = """
+name: nudge
+roles: {robot: {kinds: [arm], default: arm}}
+start: [go]
+actions:
+  go:
+    {type: move_linear, parts: robot, parameters: {offset: [0.0, 0.0, 0.005], speed: 0.1},
+     reactions: [{when: is_done, start: there}]}
+  there: {type: stop, parts: robot, final: true, reactions: [{when: is_done, stop: true, event: OLD}]}
+"""
+OUTER = """
+name: OUTER
+roles: {robot: {kinds: [arm], default: arm}}
+start: [it]
+actions:
+  it: {use: USED, parts: {robot: robot}, exits: {EXIT: end}}
+  end:
+    {type: stop, parts: robot, final: true,
+     reactions: [{when: is_done, stop: true, event: arrived, capture: [robot.tool.z]}]}
+"""
+
+
+def test_N37_programs_that_pinned_programs_use_are_pinned(bench: Bench) -> None:
+    """A new version comes while the run is under way, which has another exit."""
+    programs, outer = bench.client.programs, OUTER.replace("OUTER", "outer").replace("USED", "nudge")
+    programs.save(INNER)
+    programs.save(outer.replace("EXIT", "OLD"))
+    text = "{name: using, nodes: {a: {skill: outer, then: {on: arrived, go: b}}, b: {log: '${a.robot.tool.z}'}}}"
+    try:
+        run = bench.start(text, paused=True)
+        assert run.versions == {"outer": 1, "nudge": 1}
+        programs.save(INNER.replace("OLD", "other"))
+        bench.control("resume", run=run.id)
+        assert bench.finish(run).shown == "done"
+        (said,) = [r["text"] for r in bench.executor.history.records(run.id) if r["what"] == "log"]
+        assert float(said) == pytest.approx(bench.client.value("arm.tool.z"), abs=1e-3)
+        assert bench.library.entries("outer")[0].text == outer.replace("EXIT", "OLD"), "shown as it was saved"
+        with refused(DefinitionError, "state 'it' uses 'nudge@2': it has no exit 'OLD'"):
+            bench.start(text)
+    finally:
+        for name in ("outer", "nudge"):
+            programs.delete(name)
+
+
 def test_the_library_says_what_is_wrong_and_who_calls(bench: Bench) -> None:
     entries = {entry.name: entry for entry in bench.library.entries()}
     assert entries["caller"].calls == ("swing", "open_hand") and entries["caller"].moves == ("arm", "gripper")
