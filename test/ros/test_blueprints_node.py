@@ -50,15 +50,22 @@ nodes:
 """
 FAR = {"far": (0.1, "m")}
 CODE = """
+import ctypes
 from robot_rt_control.blueprint.makers import Handle, skill
 
 @skill(outputs={"z": "m"}, roles={"arm": {"kinds": ["arm"], "default": "arm"}})
 def lift(handle: Handle) -> object:
+    handle.progress("ready")
     if handle.ask("Now?") == "no":
         return "failed"
     before = handle.view.value("arm.tool.z")
     handle.view.run("move_linear", offset=[0.0, 0.0, 0.01], speed=0.1)
     return {"z": handle.view.value("arm.tool.z") - before}
+
+@skill()
+def holds(handle: Handle) -> None:
+    handle.wait_for(lambda: handle.view.value("arm.at_rest") == 0.0)
+    ctypes.PyDLL(None).sleep(5)  # several times the lease, with the interpreter's lock: no thread of this process runs
 """
 FOREIGN = """
 name: foreign
@@ -248,11 +255,26 @@ def test_N41_python_functions_of_the_workcell_are_skills(client: Client, bluepri
     before = client.value("arm.tool.z")
     run = start(blueprints, skill="lift", parameters={})
     blueprints.wait_for_state(lambda state: any(n.question == "Now?" for n in state.nodes), PATIENCE_S)
+    assert [n.reason for n in blueprints.state.nodes if n.run == run.id and n.path] == ["ready"], "how far it is"
     blueprints.control("answer", value="yes")
     end = run.wait(PATIENCE_S)
     assert end is not None and (end.result, end.message) == ("done", "")
     assert end.outputs["z"] == pytest.approx(0.01, abs=1e-3)
     assert client.value("arm.tool.z") == pytest.approx(before + 0.01, abs=1e-3)
+
+
+def test_N40_a_python_skill_that_holds_the_interpreter_brings_the_parts_to_rest(
+    client: Client, blueprints: Blueprints
+) -> None:
+    """No thread of the executor's process runs meanwhile: the lease of the run's session ends it."""
+    move = "{skill: move_linear, parts: {arm: arm}, with: {offset: [0, 0, 0.1], speed: 0.005}}"
+    both = f"{{all_of: {{move: {move}, hold: {{skill: holds}}}}}}"
+    run = start(blueprints, skill=f"{{name: held, nodes: {{both: {both}}}}}", parameters={})
+    wait_for(lambda: client.value("arm.at_rest") == 0.0)
+    wait_for(lambda: client.value("arm.at_rest") == 1.0 and not any(p.session for p in client.parts()))
+    assert run.poll() is None, "it rests before the executor can say so"
+    end = run.wait(PATIENCE_S)
+    assert end is not None and end.result == "failed" and "lease" in end.message
 
 
 def test_N34_only_who_knows_the_secret_runs_programs_in_a_session(client: Client, blueprints: Blueprints) -> None:
@@ -319,7 +341,8 @@ def test_N40_the_death_of_the_executor_brings_the_parts_to_rest_and_its_run_is_l
     listed = {line["run"]: line for line in blueprints.read_runs()[0]}
     assert listed[begun.id]["interrupted_at"] in ("out", "back") and listed[begun.id]["result"] == ""
     assert client.sessions() == [], "nothing goes on by itself"
-    wait_for(lambda: elsewhere == ["rest", "cancelled"])  # N44: a goal that nobody follows
+    wait_for(lambda: elsewhere == ["rest", "cancelled"])  # N44: a goal that nobody follows, once and for all
+    wait_for(lambda: blueprints.read_runs(begun.id)[0][-1]["what"] == "interrupted")
     again = start(blueprints, start_at="tell", outputs_of=begun.id, parameters={})
     assert wait_for(lambda: again.poll()).result == "reached"
 

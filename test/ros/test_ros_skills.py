@@ -158,7 +158,8 @@ def rig(own_domain: None) -> Iterator[Rig]:
     spinning = threading.Thread(target=executor.spin, daemon=True)
     spinning.start()
     yield made
-    others.release.set()
+    for event in (others.release, others.answer, others.dead):
+        event.set()
     made.connections.close()
     executor.shutdown(timeout_sec=10.0)
     others.server.destroy()
