@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import pytest
 
 from robot_rt_control.application.offline_catalogue import offline_catalogue
-from robot_rt_control.blueprint.executor import ControlRequest, Executor, same_but_time
+from robot_rt_control.blueprint.control_request import ControlRequest
+from robot_rt_control.blueprint.executor import Executor, same_but_time
 from robot_rt_control.blueprint.robot import Robot
 from robot_rt_control.blueprint.run import ExecutedRun, Start
 from robot_rt_control.blueprint.run_history import RunHistory
@@ -229,6 +231,27 @@ def test_commands_and_the_state_as_data(bench: Bench) -> None:
         bench.control("pause", run=run.id)
     with refused(CommandRefused, "no run is under way"):
         bench.control("pause")
+
+
+def test_a_cancel_does_not_wait_for_a_control_server_that_hangs(bench: Bench) -> None:
+    run = bench.start("swing")
+    bench.step(10)
+    hanging, answered = threading.Event(), threading.Event()
+
+    def hang() -> None:
+        with bench.executor.lock:
+            hanging.set()
+            answered.wait(120.0)
+
+    update = threading.Thread(target=hang, daemon=True)
+    update.start()
+    hanging.wait(120.0)
+    assert bench.control("cancel").startswith("the control server keeps the executor waiting")
+    bench.executor.cancel(run, "goal")
+    answered.set()
+    update.join(120.0)
+    outcome = bench.finish(run)
+    assert (outcome.result, outcome.reason) == ("cancelled", "by test") and bench.at_rest()
 
 
 def test_a_question_is_answered(bench: Bench) -> None:
