@@ -196,8 +196,7 @@ class SkillLibrary:
             if key not in found:
                 template = self._load_program(name, version)
                 if template is not None and _USE.search(template.text):
-                    text = _USE.sub(lambda use: _with_version(use, newest), template.text)
-                    template = ProgramTemplate(text, source=template.source, find=find)
+                    template = ProgramTemplate(pinned_text(template.text, newest), source=template.source, find=find)
                 found[key] = template
             return found[key]
 
@@ -384,9 +383,18 @@ class SkillLibrary:
         return deleted
 
 
-def _with_version(use: re.Match[str], newest: Mapping[str, int]) -> str:
-    name = use["name"]
-    return f"{use['before']}{name}@{newest[name]}{use['after']}" if name in newest else use[0]
+def pinned_text(text: str, newest: Mapping[str, int]) -> str:
+    """A program's text with a version for each program that it uses without one.
+
+    Args:
+        newest: name of a program → version.
+    """
+
+    def with_version(use: re.Match[str]) -> str:
+        name = use["name"]
+        return f"{use['before']}{name}@{newest[name]}{use['after']}" if name in newest else use[0]
+
+    return _USE.sub(with_version, text)
 
 
 def _used(catalogue: SkillCatalogue, names: Iterable[str]) -> Iterator[str]:

@@ -178,6 +178,7 @@ def test_a_run_is_watched_from_another_node_and_gives_its_outputs(client: Client
     said: list[str] = []
     client.node.create_subscription(String, "blueprints/say", lambda message: said.append(message.data), 10)
     with Client("watcher") as other, Blueprints(other) as watching:
+        watching.wait_for_state(lambda _: True, PATIENCE_S)  # it is connected: the arm waits for nobody
         run = start(blueprints)
         fed = wait_for(lambda: run.feedback)
         assert run.id == fed.run and fed.nodes[0].parts == ["arm"] and fed.nodes[0].source == "test"
