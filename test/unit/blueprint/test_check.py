@@ -251,7 +251,8 @@ def test_N49_a_reaction_whose_node_takes_no_time_is_a_warning(bench: SkillCatalo
         "skill:5: reaction 'arm.tool.z < 0.1': its node 'note' takes no time, so the condition still holds when the"
         " graph goes on at 'a'"
     ]
-    for helps in ("note: {log: low}", "note: {wait: 1, then: a}"):
+    through = "note: {log: low, then: more}\n  more: {log: very, then: up}\n  up: {wait: 1, then: a}"
+    for helps in ("note: {log: low}", "note: {wait: 1, then: a}", through):
         text = nodes(f"  a: {{wait: 1}}\n  {helps}", reaction)
         assert check_skill(SkillTemplate(text), bench) == []
 
