@@ -268,8 +268,9 @@ def test_N40_a_python_skill_that_holds_the_interpreter_brings_the_parts_to_rest(
     client: Client, blueprints: Blueprints
 ) -> None:
     """No thread of the executor's process runs meanwhile: the lease of the run's session ends it."""
-    move = "{skill: move_linear, parts: {arm: arm}, with: {offset: [0, 0, 0.1], speed: 0.001}}"
-    both = f"{{all_of: {{move: {move}, hold: {{skill: holds}}}}}}"
+    swings = "{name: swings, nodes: {a: {skill: swing, with: {far: 0.1, speed: 0.03}, repeat: 1000, then: [{end: done}]}}}"
+    blueprints.save_skill(swings, source="test")
+    both = "{all_of: {move: {skill: swings}, hold: {skill: holds}}}"
     run = start(blueprints, skill=f"{{name: held, nodes: {{both: {both}}}}}", parameters={})
     blueprints.wait_for_state(lambda state: any(n.question == "Hold?" for n in state.nodes), PATIENCE_S)
     wait_for(lambda: client.value("arm.at_rest") == 0.0)
