@@ -268,7 +268,7 @@ def test_N40_a_python_skill_that_holds_the_interpreter_brings_the_parts_to_rest(
     client: Client, blueprints: Blueprints
 ) -> None:
     """No thread of the executor's process runs meanwhile: the lease of the run's session ends it."""
-    swings = "{name: swings, nodes: {a: {skill: swing, with: {far: 0.1, speed: 0.03}, repeat: 1000, then: [{end: done}]}}}"
+    swings = "{name: swings, nodes: {a: {skill: swing, with: {far: 0.1, speed: 0.03}, repeat: 1000}}}"
     blueprints.save_skill(swings, source="test")
     both = "{all_of: {move: {skill: swings}, hold: {skill: holds}}}"
     run = start(blueprints, skill=f"{{name: held, nodes: {{both: {both}}}}}", parameters={})
