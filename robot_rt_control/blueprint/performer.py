@@ -6,7 +6,7 @@ import math
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from robot_rt_control.blueprint import events, orders
@@ -223,7 +223,9 @@ class RobotPerformer:
         del self._started[activity]
         if started.cancelled:
             return events.Ended(activity=activity, result=CANCELLED)
-        return outcome_of(activity, outcome, started.skill)
+        event = outcome_of(activity, outcome, started.skill)
+        lost = self._session.ended if self._session is not None and not outcome.success else None
+        return replace(event, reason=f"{event.reason}; {lost}") if lost and lost not in event.reason else event
 
 
 def run_request(

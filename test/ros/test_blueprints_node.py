@@ -265,7 +265,7 @@ def test_N41_python_functions_of_the_workcell_are_skills(client: Client, bluepri
 
 
 def test_N40_a_python_skill_that_holds_the_interpreter_brings_the_parts_to_rest(
-    client: Client, blueprints: Blueprints
+    client: Client, blueprints: Blueprints, folder: Path
 ) -> None:
     """No thread of the executor's process runs meanwhile: the lease of the run's session ends it."""
     swings = "{name: swings, nodes: {a: {skill: swing, with: {far: 0.1, speed: 0.03}, repeat: 1000}}}"
@@ -277,7 +277,8 @@ def test_N40_a_python_skill_that_holds_the_interpreter_brings_the_parts_to_rest(
     blueprints.control("answer", value="yes")
     wait_for(lambda: client.value("arm.at_rest") == 1.0 and not any(p.session for p in client.parts()))
     end = run.wait(PATIENCE_S)
-    assert end is not None and end.result == "failed" and "lease" in end.message
+    assert end is not None and end.result == "failed" and "branch 'move' ended as failed" in end.message
+    assert "did not renew it for its lease" in (folder / "workcell.log").read_text()
 
 
 def test_N34_only_who_knows_the_secret_runs_programs_in_a_session(client: Client, blueprints: Blueprints) -> None:
