@@ -5,6 +5,7 @@ All of them are driven by the engine's agenda, one step after the other: no step
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -24,7 +25,7 @@ class Parent(Protocol):
     def child_ended(self, child: Activity, outcome: Outcome) -> None: ...
 
 
-class Activity:
+class Activity(ABC):
     """One call under way.
 
     Args:
@@ -37,6 +38,7 @@ class Activity:
         self.question: orders.Question | None = None
         """That waits for an answer."""
 
+    @abstractmethod
     def begin(self, scope: Scope, inner: Path) -> None:
         """Start it.
 
@@ -47,7 +49,6 @@ class Activity:
         Raises:
             DefinitionError: an argument cannot be computed; nothing has started.
         """
-        raise NotImplementedError
 
     def cancel(self) -> None:
         """End it as soon as possible; its end comes later."""
@@ -73,6 +74,8 @@ class Leaf(Activity):
     """A skill that others perform, and `wait_until`, whose condition the loop judges."""
 
     id = 0
+    progress = ""
+    """How far it is, as its performer says."""
     _cancelled = False
 
     def begin(self, scope: Scope, inner: Path) -> None:

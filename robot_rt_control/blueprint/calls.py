@@ -8,7 +8,7 @@ from dataclasses import field as field_of
 
 from robot_rt_control.blueprint.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.graph_reader import GraphReader
-from robot_rt_control.blueprint.plan import Call, Graph, Kind, Plan
+from robot_rt_control.blueprint.plan import ONLY, Call, Graph, Kind, Plan
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.program.file import ProgramTemplate
@@ -24,7 +24,7 @@ class Expanded:
     """A skill with all that it calls, down to capabilities (N7).
 
     Args:
-        label: the node, branch or action that calls it; empty: the outermost.
+        label: the node, branch or action that calls it; empty: the outermost, or the only call of another.
     """
 
     label: str
@@ -196,7 +196,7 @@ class Calls:
             found = [Expanded(label=id, skill=type, level="capability") for id, type in types.items()]
         elif not isinstance(skill.template, DeclaredType):
             for node in self.graph(name).nodes.values():
-                found += self._expanded_call(node.id, node.call, chain)
+                found += self._expanded_call("" if node.id == ONLY else node.id, node.call, chain)
         return Expanded(label=label, skill=name, level=skill.level, calls=tuple(found))
 
     def _expanded_call(self, label: str, call: Call, chain: tuple[str, ...]) -> list[Expanded]:

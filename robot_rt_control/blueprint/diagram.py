@@ -12,9 +12,8 @@ from contextlib import suppress
 from typing import Any
 
 from robot_rt_control.blueprint.catalogue import SkillCatalogue
-from robot_rt_control.blueprint.graph_reader import ONLY
 from robot_rt_control.blueprint.phrases import phrases_of
-from robot_rt_control.blueprint.plan import Candidate
+from robot_rt_control.blueprint.plan import ONLY, Candidate
 from robot_rt_control.blueprint.results import ANY as ANY_RESULT
 from robot_rt_control.blueprint.results import DONE, FAILURE, STANDARD, SUCCESS, Results, with_standard
 from robot_rt_control.blueprint.schema import CallKeys, CandidateKeys, NodeKeys

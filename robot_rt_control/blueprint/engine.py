@@ -17,11 +17,12 @@ from robot_rt_control.blueprint.events import Command, Event, Moment
 from robot_rt_control.blueprint.frame import Frame
 from robot_rt_control.blueprint.orders import EndRun, Order, Record, Taken
 from robot_rt_control.blueprint.plan import Call, Kind, Path, Plan, shown_path
+from robot_rt_control.blueprint.reactions_in_a_row import ReactionsInARow
 from robot_rt_control.blueprint.results import CANCELLED, FAILED, Outcome
 from robot_rt_control.blueprint.scope import Scope
 from robot_rt_control.blueprint.timers import Timers
 from robot_rt_control.definitions.parameter_value import ParameterValue
-from robot_rt_control.vocabulary.capacities import MAX_CHANGES_PER_TICK
+from robot_rt_control.vocabulary.capacities import MAX_CHANGES_PER_TICK, MAX_REACTIONS_IN_A_ROW
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 _NOTHING = Moment(tick=0, time=0.0)
@@ -33,6 +34,7 @@ class Engine:
     Attributes:
         moment: of the present event.
         control: what commands have left to do.
+        reactions: how often each was followed in a row.
         outcome: of the run; None: it has not ended.
     """
 
@@ -41,6 +43,7 @@ class Engine:
         self.moment = _NOTHING
         self.timers = Timers()
         self.control = Control(self)
+        self.reactions = ReactionsInARow()
         self.outcome: Outcome | None = None
         self._root: Frame | None = None
         self._ending: Outcome | None = None
@@ -116,6 +119,7 @@ class Engine:
             case events.Told(activity=id) | events.Asked(activity=id):
                 leaf = self._registered.get(id)
                 if isinstance(leaf, Leaf) and isinstance(event, events.Told):
+                    leaf.progress = event.content.get("text", "") if event.what == "progress" else leaf.progress
                     self.record(event.what, activity=id, path=shown_path(leaf.path), **event.content)
                 elif isinstance(leaf, Leaf) and isinstance(event, events.Asked):
                     leaf.ask(event.text, event.answers)
@@ -266,6 +270,19 @@ class Engine:
             self._end(Outcome.standard(FAILED, f"the run changed nodes {MAX_CHANGES_PER_TICK} times in one tick"))
             return False
         return True
+
+    def follows(self, node: Path, when: str) -> bool:
+        """Whether a reaction may lead to its node once more; if not, the run fails (N49)."""
+        if self.reactions.count(node, when):
+            return True
+        self._end(
+            Outcome.standard(
+                FAILED,
+                f"reaction {when!r} led to node {shown_path(node)!r} {MAX_REACTIONS_IN_A_ROW} times,"
+                " and no other node succeeded in between",
+            )
+        )
+        return False
 
     def child_ended(self, child: Activity, outcome: Outcome) -> None:
         """The outermost graph has ended."""

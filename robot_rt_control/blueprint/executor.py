@@ -6,11 +6,10 @@ It has no thread and no clock of its own: whoever drives it calls `update` when 
 
 from __future__ import annotations
 
-import json
 import logging
-import re
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path as File
@@ -18,24 +17,21 @@ from typing import Any
 
 from robot_rt_control.blueprint import events
 from robot_rt_control.blueprint.armed import Armed
-from robot_rt_control.blueprint.calls import Calls
 from robot_rt_control.blueprint.catalogue import SkillCatalogue
-from robot_rt_control.blueprint.check import check_skill
+from robot_rt_control.blueprint.command_log import COMMANDS_FILE, note
+from robot_rt_control.blueprint.control_request import COMMANDS, ControlRequest, command_of
 from robot_rt_control.blueprint.events import Moment
 from robot_rt_control.blueprint.performer import Makers, RobotPerformer
-from robot_rt_control.blueprint.phrases import Said, is_stop, understand
-from robot_rt_control.blueprint.plan import read_path, shown_path
+from robot_rt_control.blueprint.phrases import is_stop, of_gesture, understand
 from robot_rt_control.blueprint.rehearsal import Rehearsal
 from robot_rt_control.blueprint.results import CANCELLED, FAILED, Outcome
 from robot_rt_control.blueprint.robot import Robot
-from robot_rt_control.blueprint.run import REPLACE, WAIT, ExecutedRun, NodeView, Start, read_breakpoints
+from robot_rt_control.blueprint.run import REPLACE, WAIT, ExecutedRun, NodeView, Start
 from robot_rt_control.blueprint.run_history import RUN, RunHistory
-from robot_rt_control.blueprint.run_log import RunLog, outputs_of
+from robot_rt_control.blueprint.run_log import RunLog, end_record
+from robot_rt_control.blueprint.run_planning import planned_run
 from robot_rt_control.blueprint.runner import Runner
-from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.blueprint.skill_library import SkillLibrary
-from robot_rt_control.definitions.parameter_value import ParameterValue
-from robot_rt_control.text.dump import dump
 from robot_rt_control.vocabulary.capacities import MAX_BLUEPRINT_RUNS
 from robot_rt_control.vocabulary.errors import (
     CapacityError,
@@ -45,16 +41,13 @@ from robot_rt_control.vocabulary.errors import (
     SessionError,
     unknown,
 )
-from robot_rt_control.vocabulary.names import REFERENCE_PATTERN
 
 _log = logging.getLogger(__name__)
 
-REFERENCE = re.compile(REFERENCE_PATTERN)
+_PATIENCE_S = 0.5
+"""[s] of the machine's time after which a cancel does not wait for the lock any more."""
 KEPT_RUNS = 16
 """Runs that have ended and are still part of the state."""
-COMMANDS_FILE = "commands.log"
-"""JSON lines: every command, whether it started something or not."""
-_COMMANDS_BYTES = 1_000_000
 _REHEARSED_S = 1.0
 """[s] that a rehearsed skill takes."""
 _ASK_AGAIN_S = 1.0
@@ -73,28 +66,6 @@ class ExecutorState:
     waiting: tuple[str, ...]
     problem: str
     skills_changed: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class ControlRequest:
-    """A command to a run: srv/ControlRun."""
-
-    command: str
-    run: str = ""
-    node: str = ""
-    now: bool = False
-    come_back: bool = False
-    into: bool = False
-    how: str = ""
-    value: str = ""
-    breakpoints: tuple[str, ...] = ()
-    seconds: float = 0.0
-    source: str = ""
-
-
-COMMANDS = (
-    "pause", "resume", "step", "jump", "skip", "answer", "cancel", "breakpoints", "arm", "disarm"
-)  # fmt: skip
 
 
 class Executor:
@@ -133,6 +104,8 @@ class Executor:
         """What sensors ask for: blueprint, condition, what happens while its parts are taken."""
         self._armed = Armed(robot, lambda *wanted: self._sensed.append(wanted))
         self._problem = ""
+        self._soon: deque[Callable[[], object]] = deque()
+        """What the next `update` is to do: asked for while the lock was held by somebody who waits for an answer."""
 
     # --- life -----------------------------------------------------------------------------------
 
@@ -159,6 +132,9 @@ class Executor:
             self._start_by_sensor(skill, condition, busy)
 
     def _update(self) -> None:
+        while self._soon:
+            with suppress(RobotControlError):  # it has ended meanwhile
+                self._soon.popleft()()
         for run in list(self.runs.values()):
             if run.runner is not None and run.outcome is None:
                 try:
@@ -176,11 +152,9 @@ class Executor:
         moment = self._moment()
         self._problem = f"run {run.id}: {outcome.reason}"
         _log.exception("run %s cannot be driven any more", run.id)
-        record = {"tick": moment.tick, "time": moment.time, "what": "end", "result": outcome.result, "failure": True,
-                  "reason": outcome.reason, "outputs": {}}  # fmt: skip
         with suppress(OSError):
             if run.log is not None:
-                run.log.write(record)
+                run.log.write(end_record(moment, outcome))
         return outcome
 
     def _end(self, run: ExecutedRun, outcome: Outcome) -> None:
@@ -205,7 +179,7 @@ class Executor:
             CapacityError: too many runs.
             RobotControlError: its log cannot be written.
         """
-        run = self._planned(start)
+        run = planned_run(start, self.library, self.history, self._moment().time)
         with self.lock:
             return self._admitted(run)
 
@@ -237,63 +211,11 @@ class Executor:
         self.runs[run.id] = run
         return run
 
-    def _planned(self, start: Start) -> ExecutedRun:
-        """A run, checked but not begun."""
-        catalogue, name, start = self._found(start)
-        calls, skill = Calls(catalogue), catalogue.find(name)
-        template = skill.template
-        assert isinstance(template, SkillTemplate)
-        check_skill(template, catalogue)
-        plan = calls.plan(name)
-        for called in plan.graphs:
-            inner = catalogue.find(called).template
-            if called != name and isinstance(inner, SkillTemplate):
-                check_skill(inner, catalogue)
-        roles = {role.name: role.default for role in skill.roles if role.default} | dict(start.parts)
-        for role in skill.roles:
-            if role.name not in roles:
-                raise DefinitionError(f"skill {name!r}: no part for role {role.name!r}", expected=role.shown_kinds)
-        for given in roles:
-            if given not in {role.name for role in skill.roles}:
-                known = unknown("role", given, [role.name for role in skill.roles])
-                raise DefinitionError(f"skill {name!r} has no role {given!r}", expected=known)
-        read_breakpoints(start.breakpoints, plan)
-        if start.start_at:
-            plan.find(read_path(start.start_at))
-        called_names = dict.fromkeys([*plan.graphs, *(c.skill for g in plan.graphs.values()
-                                      for n in g.nodes.values() for c in n.call.inner() if c.skill)])  # fmt: skip
-        return ExecutedRun(
-            start=start,
-            skill=template.name or name,
-            plan=plan,
-            catalogue=catalogue,
-            roles=roles,
-            parts=tuple(sorted({roles.get(part, part) for part in calls.moved_parts(name)})),
-            versions=self.library.versions(catalogue, called_names),
-            outputs=outputs_of(self.history.records(start.outputs_of)) if start.outputs_of else {},
-            asked=self._moment().time,
-        )
-
     def _new_id(self) -> str:
         wall, count = self._wall(), 1
         while (id := f"{wall}-{count}") in self.runs or (self._logs / f"{id}.jsonl").exists():
             count += 1
         return id
-
-    def _found(self, start: Start) -> tuple[SkillCatalogue, str, Start]:
-        """The catalogue for a run, the name of the graph in it, and what is left to be given to that."""
-        catalogue, text = self.library.snapshot(), start.skill
-        if REFERENCE.fullmatch(text.strip()):
-            name = text.strip()
-            skill = catalogue.find(name)
-            if isinstance(skill.template, SkillTemplate):
-                return catalogue, name, start
-            text = _wrapped(name, start.parameters, start.parts, [role.name for role in skill.roles])
-            start = replace(start, parameters=(), parts={})
-        template = SkillTemplate(text)
-        if not template.name:
-            raise DefinitionError("the skill has no name", expected="name: … at its top", got="none")
-        return catalogue.with_skill(template), template.name, start
 
     def _holders(self, run: ExecutedRun) -> list[ExecutedRun]:
         """The runs that hold, or wait before it for, parts that this one moves."""
@@ -374,7 +296,18 @@ class Executor:
             except SessionError:
                 self._tried = time
             except RobotControlError as error:
-                run.close(Outcome.standard(FAILED, str(error)))
+                self._never_began(run, Outcome.standard(FAILED, str(error)))
+
+    def _never_began(self, run: ExecutedRun, outcome: Outcome) -> None:
+        """A run that waited ends without having begun; its log says why."""
+        moment = self._moment()
+        try:
+            run.log = RunLog(self._logs, run.id)
+            run.log.write(self._first_record(run, moment))
+            run.log.write(end_record(moment, outcome))
+        except OSError as error:
+            self._problem = f"the log of run {run.id} cannot be written: {error}"
+        self._end(run, outcome)
 
     # --- commands -------------------------------------------------------------------------------
 
@@ -389,8 +322,20 @@ class Executor:
         if command not in COMMANDS:
             raise DefinitionError(f"unknown command {command!r}", expected=unknown("command", command, COMMANDS))
         catalogue = self.library.snapshot() if command == "arm" else None
+        if command == "cancel":
+            return self._at_once_or_soon(lambda: self._controlled(request, command, None))
         with self.lock:
             return self._controlled(request, command, catalogue)
+
+    def _at_once_or_soon(self, do: Callable[[], str]) -> str:
+        """Do it, or have the next `update` do it if somebody holds the lock for long. Returns a remark."""
+        if not self.lock.acquire(timeout=_PATIENCE_S):
+            self._soon.append(do)
+            return "the control server keeps the executor waiting; it is done as soon as that has answered"
+        try:
+            return do()
+        finally:
+            self.lock.release()
 
     def _controlled(self, request: ControlRequest, command: str, catalogue: SkillCatalogue | None) -> str:
         if catalogue is not None:
@@ -409,7 +354,7 @@ class Executor:
             return ""
         if run.runner is None:
             raise CommandRefused(f"run {run.id!r} waits for its parts", expected="cancel", got=command)
-        refused = self._give(run, run.runner, self._command(run, request))
+        refused = self._give(run, run.runner, command_of(request, run))
         if refused:
             raise CommandRefused(f"{command} was refused: {refused}")
         return ""
@@ -420,33 +365,6 @@ class Executor:
         if runner.engine.outcome is not None:
             self._end(run, runner.engine.outcome)
         return refused
-
-    def _command(self, run: ExecutedRun, request: ControlRequest) -> events.Command:
-        source, path = request.source, read_path(request.node)
-        match request.command:
-            case "pause":
-                return events.Pause(now=request.now, source=source)
-            case "resume":
-                return events.Resume(how=request.how, source=source)
-            case "step":
-                return events.Step(into=request.into, source=source)
-            case "jump":
-                return events.Jump(target=path, now=request.now, come_back=request.come_back, source=source)
-            case "skip":
-                return events.Skip(result=request.value, node=path, source=source)
-            case "breakpoints":
-                before, after = read_breakpoints(request.breakpoints, run.plan)
-                return events.SetBreakpoints(before=before, after=after, source=source)
-        assert run.runner is not None and request.command == "answer"
-        questions = [q for q in run.runner.questions.values() if not path or q.path == path]
-        if len(questions) != 1:
-            asked = ", ".join(shown_path(q.path) for q in run.runner.questions.values())
-            raise CommandRefused(
-                "nobody asks" if not questions else "several nodes ask",
-                expected=f"one of: {asked}" if asked else "a question",
-                got=request.node,
-            )
-        return events.Answer(activity=questions[0].activity, answer=request.value, source=source)
 
     def _run_of(self, id: str) -> ExecutedRun:
         going = [run for run in self.runs.values() if run.outcome is None]
@@ -467,19 +385,22 @@ class Executor:
 
     def cancel(self, run: ExecutedRun, source: str) -> None:
         """Cancel a run; nothing happens if it has ended."""
-        with self.lock:
+
+        def cancel() -> str:
             if run.outcome is None:
                 self._cancel(run, source)
+            return ""
+
+        self._at_once_or_soon(cancel)
 
     def _cancel(self, run: ExecutedRun, source: str) -> None:
         if run.runner is None:  # it has not begun
-            run.close(Outcome.standard(CANCELLED, f"by {source}" if source else ""))
+            self._never_began(run, Outcome.standard(CANCELLED, f"by {source}" if source else ""))
         else:
             self._give(run, run.runner, events.Cancel(source=source))
 
     def _cancel_all(self, source: str) -> str:
-        with self.lock:
-            return self._all_cancelled(source)
+        return self._at_once_or_soon(lambda: self._all_cancelled(source))
 
     def _all_cancelled(self, source: str) -> str:
         going = [run for run in self.runs.values() if run.outcome is None]
@@ -502,7 +423,7 @@ class Executor:
             return "", None, self._cancel_all(source)
         try:
             skills = self.library.snapshot().skills
-            said = _of_gesture(text, skills) if gesture else understand(text, skills)
+            said = of_gesture(text, skills) if gesture else understand(text, skills)
             name = said.skill
             run = self.start(Start(skill=name, parameters=said.arguments, busy=said.busy, source=source or word))
         except RobotControlError as error:
@@ -522,17 +443,10 @@ class Executor:
 
     def note(self, what: str, source: str, content: str, **more: str) -> None:
         """Keep what was asked for beside runs, or refused: who, when, what."""
-        moment, path = self._moment(), self._logs / COMMANDS_FILE
-        line = {"tick": moment.tick, "time": moment.time, "at": self._wall(), "what": what, "source": source,
-                "content": content, **more}  # fmt: skip
         try:
-            self._logs.mkdir(parents=True, exist_ok=True)
-            if path.exists() and path.stat().st_size > _COMMANDS_BYTES:
-                path.replace(path.with_suffix(".old"))
-            with path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
+            note(self._logs, self._moment(), self._wall(), what, source, content, **more)
         except OSError as error:
-            self._problem = f"{path} cannot be written: {error}"
+            self._problem = f"{self._logs / COMMANDS_FILE} cannot be written: {error}"
 
     # --- looking --------------------------------------------------------------------------------
 
@@ -573,35 +487,5 @@ def same_but_time(one: ExecutorState, other: ExecutorState) -> bool:
     return armed and replace(one, tick=0, time=0.0, armed=0.0) == replace(other, tick=0, time=0.0, armed=0.0)
 
 
-def _wrapped(name: str, parameters: Iterable[ParameterValue], parts: Mapping[str, str], roles: Iterable[str]) -> str:
-    """A text that calls one program or action type."""
-    values = {
-        p.name: {"value": _written(p.value), "unit": p.unit} if p.unit else _written(p.value) for p in parameters
-    }
-    call = {"skill": name, "with": values, "parts": {role: parts[role] for role in roles if role in parts}}
-    return dump({"name": f"run_{name.partition('@')[0].replace('.', '_')}", "is": {k: v for k, v in call.items() if v}})
-
-
-def _written(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_written(v) for v in value] if len(value) != 1 else _written(value[0])
-    return value.replace("$", "$$") if isinstance(value, str) else value
-
-
 def _json(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
-
-
-def _of_gesture(label: str, skills: Mapping[str, SkillTemplate]) -> Said:
-    found: dict[str, str] = {}
-    known: list[str] = []
-    for name, template in skills.items():
-        for command in template.content.commands:
-            known += command.gesture
-            if label.strip().casefold() in (gesture.casefold() for gesture in command.gesture):
-                found[name] = command.busy
-    if len(found) != 1:
-        what = f"gesture {label!r} " + ("starts several blueprints" if found else "is not known")
-        raise DefinitionError(what, expected=", ".join(found) or unknown("gesture", label, known), got=repr(label))
-    ((name, busy),) = found.items()
-    return Said(skill=name, phrase=label, busy=busy)

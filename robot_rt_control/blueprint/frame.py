@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from robot_rt_control.blueprint import orders
 from robot_rt_control.blueprint.activities import Activity, Parent
-from robot_rt_control.blueprint.plan import Call, Graph, Path, shown_path
+from robot_rt_control.blueprint.plan import ONLY, Call, Graph, GraphReaction, Path, shown_path
 from robot_rt_control.blueprint.results import CANCELLED, DONE, FAILED, TIMEOUT, Outcome
 from robot_rt_control.blueprint.scope import Scope
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -55,13 +55,16 @@ class Frame(Activity):
         super().__init__(engine, parent, call, path)
         self.main = main
         self.graph: Graph = engine.plan.graphs[call.skill]
+        self._is_one = bool(path) and self.graph.start == ONLY
+        """Its only node is that of the caller for whoever reads the log."""
         self.node = ""
         self.child: Activity | None = None
         self.cut: Cut | None = None
         self.chosen: Outcome | None = None
         """Of a node that is skipped."""
         self.attempt = self._tries = self._rounds = self._timer = self._watch = 0
-        self._reaction: int | None = None
+        self._fired: dict[int, bool] = {}
+        """Reactions to be followed once the node has ended → whether only if their conditions hold then."""
 
     # --- the call -------------------------------------------------------------------------------
 
@@ -134,7 +137,7 @@ class Frame(Activity):
 
     def unwatch(self) -> None:
         """Have them watched no more; one that waits for the node's end is forgotten."""
-        self._reaction = None
+        self._fired.clear()
         if self._watch:
             self.engine.unregister(self._watch)
             self.engine.order(orders.Unwatch(watch=self._watch))
@@ -144,15 +147,27 @@ class Frame(Activity):
         """A reaction's condition became true."""
         if self.over or self.cut == Cut.END:
             return
-        self._reaction = index if self._reaction is None else min(index, self._reaction)
         reaction = self.graph.reactions[index]
+        answered = reaction.go == self.node  # what it leads to is done already, and must come to its end (N49)
+        self._fired[index] = self._fired.get(index, True) and answered
         self.engine.record(
             "reaction", path=shown_path(self.path), when=reaction.when, go=reaction.go, once=reaction.once
         )
-        if reaction.once and self.child is not None:
+        if reaction.once and self.child is not None and not answered:
             before, self.cut, self.chosen = self.cut, Cut.REACTION, None
             if before is None:
                 self.child.cancel()
+
+    def _reaction(self) -> GraphReaction | None:
+        """The reaction to be followed, now that the node has ended; None: there is none."""
+        fired = sorted(self._fired.items())
+        self._fired.clear()
+        for index, answered in fired:
+            reaction = self.graph.reactions[index]
+            if answered and self.scope.holds(reaction.when, self.engine.moment)[0] is not True:
+                continue  # its node has helped
+            return reaction if self.engine.follows((*self.path, reaction.go), reaction.when) else None
+        return None
 
     # --- one node -------------------------------------------------------------------------------
 
@@ -182,9 +197,9 @@ class Frame(Activity):
         node = self.graph.nodes[self.node]
         path = (*self.path, node.id)
         self.attempt += 1
-        self.engine.record(
-            "node", path=shown_path(path), visit=self.scope.counts[node.id], attempt=self.attempt
-        )
+        visit = self.scope.counts[node.id]
+        if not self._is_one or visit > 1:
+            self.engine.record("node", path=shown_path(path), visit=visit, attempt=self.attempt)
         child = self.child = self.engine.make(self, node.call, path, main=self.main)
         try:
             if node.timeout is not None:
@@ -211,7 +226,8 @@ class Frame(Activity):
             outcome = replace(Outcome.standard(TIMEOUT, "it took longer than its timeout"), outputs=outcome.outputs)
         elif cut == Cut.SKIP and self.chosen is not None:
             outcome = self.choose(self.chosen)
-        self.engine.record_end((*self.path, self.node), outcome, "" if cut is None else cut.value)
+        if not self._is_one or cut not in (None, Cut.END):
+            self.engine.record_end((*self.path, self.node), outcome, "" if cut is None else cut.value)
         if cut == Cut.END:
             self.finish(Outcome.standard(CANCELLED))
         elif cut == Cut.REACTION:
@@ -226,6 +242,9 @@ class Frame(Activity):
     def conclude(self, outcome: Outcome) -> None:
         """The attempt has a result."""
         self.scope.keep(self.node, outcome.outputs)
+        call = self.graph.nodes[self.node].call
+        if not outcome.failure and (call.kind.takes_time or call.branches):
+            self.engine.reactions.succeeded((*self.path, self.node))
         if self.main and self.engine.control.stands_after(self):
             self.engine.control.stand(self, "after", self.node, lambda: self.go_on(outcome), outcome)
         else:
@@ -250,9 +269,11 @@ class Frame(Activity):
         if self.over or self.cut is not None:
             return
         control = self.engine.control
-        if self._reaction is not None:
-            index, self._reaction = self._reaction, None
-            self.arrive(self.graph.reactions[index].go)
+        reaction = self._reaction()
+        if self.engine.is_ending:
+            return
+        if reaction is not None:
+            self.arrive(reaction.go)
         elif control.jumps_from(self):
             control.leap(self, self.way(outcome) if control.comes_back else None)
         elif outcome.failure and self._tries:
@@ -293,9 +314,10 @@ class Frame(Activity):
         if way is None:
             way = Way(frame=self, end=self._untaken(outcome, has_candidates=bool(node.then)))
         to = way.node or (way.end.result if way.end else "")
-        self.engine.record(
-            "decided", path=shown_path((*self.path, node.id)), judged=judged, **{"go" if way.node else "end": to}
-        )
+        if not self._is_one:
+            self.engine.record(
+                "decided", path=shown_path((*self.path, node.id)), judged=judged, **{"go" if way.node else "end": to}
+            )
         return way
 
     def _way_of(self, go: str, end: str, outcome: Outcome) -> Way:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
 from robot_rt_control.blueprint.calls import Calls
 from robot_rt_control.blueprint.catalogue import SkillCatalogue
-from robot_rt_control.blueprint.graph_reader import ONLY, GraphReader
-from robot_rt_control.blueprint.plan import Call, Candidate, Graph, Kind, Node
+from robot_rt_control.blueprint.graph_reader import GraphReader
+from robot_rt_control.blueprint.plan import ONLY, Call, Candidate, Graph, Kind, Node
 from robot_rt_control.blueprint.results import STANDARD, SUCCESS
 from robot_rt_control.blueprint.schema import CallKeys
 from robot_rt_control.blueprint.scope import COUNT
@@ -58,11 +58,32 @@ class GraphCheck:
                 if failure and result not in STANDARD and result not in taken and node.id != ONLY:
                     text = f"node {node.id!r}: nobody takes its failure {result!r}; it ends the graph as failed"
                     yield self._reader.place(node.id), text
+        for index, reaction in enumerate(self._graph.reactions):
+            back = self._back_without_time(reaction.go)
+            if back:
+                text = f"reaction {reaction.when!r}: its node {reaction.go!r} takes no time, so the condition still"
+                yield ("reactions", index), f"{text} holds when the graph goes on at {back!r}"
         declared = {p.name for p in self._reader.template.parameters}
         used = self._reader.substitution.used | {n for c in self._conditions() for n in references(c[0])}
         outputs = {n for given in self._graph.outputs.values() for n in given.references}
         for name in sorted(declared - used - outputs):
             yield ("parameters", name), f"parameter {name!r} is not used"
+
+    def _back_without_time(self, go: str) -> str:
+        """The node of the graph's usual ways to which a reaction's node leads without anything that takes time."""
+        nodes = self._graph.nodes
+        usual = self._reached_from([self._graph.start])
+        waiting, seen = [go], set[str]()
+        while waiting:
+            node = nodes.get(waiting.pop())
+            if node is None or node.id in seen or not self._calls.may_be_instant(node.call):
+                continue
+            seen.add(node.id)
+            waiting += [candidate.go for candidate in node.then if candidate.go]
+            back = [candidate.go for candidate in node.then if candidate.go in usual]
+            if back:
+                return back[0]
+        return ""
 
     # --- ways through the graph -----------------------------------------------------------------
 
@@ -70,9 +91,14 @@ class GraphCheck:
     def reached(self) -> frozenset[str]:
         """Nodes that candidates and reactions lead to, and those for jumps."""
         graph = self._graph
+        begins = [graph.start, *(n.id for n in graph.nodes.values() if n.manual)]
+        return self._reached_from([*begins, *(reaction.go for reaction in graph.reactions)])
+
+    def _reached_from(self, begins: Sequence[str]) -> frozenset[str]:
+        """Nodes to which candidates lead from these, themselves included."""
+        graph = self._graph
         found: set[str] = set()
-        waiting = [graph.start, *(n.id for n in graph.nodes.values() if n.manual)]
-        waiting += [reaction.go for reaction in graph.reactions]
+        waiting = [*begins]
         while waiting:
             id = waiting.pop()
             if id in graph.nodes and id not in found:

@@ -7,7 +7,7 @@ from typing import Any
 
 from robot_rt_control.blueprint.catalogue import Skill, SkillCatalogue
 from robot_rt_control.blueprint.levels import LEVELS, may_call
-from robot_rt_control.blueprint.plan import Call, Candidate, Given, Graph, GraphReaction, Kind, Node
+from robot_rt_control.blueprint.plan import ONLY, Call, Candidate, Given, Graph, GraphReaction, Kind, Node
 from robot_rt_control.blueprint.results import ANY, DONE, FAILURE, STANDARD, SUCCESS, Results, with_standard
 from robot_rt_control.blueprint.schema import (
     MADE,
@@ -34,7 +34,6 @@ SAMPLES: Mapping[str, Any] = {"float": 1.5, "int": 1, "bool": True, "text": "tex
 _TEXT = Parameter(name="text", type="text")
 _TIME = Parameter(name="time", unit="s", minimum=0.0)
 _DOING = ("skill", "wait", "wait_until", "say", "ask", "log", "set", "all_of", "first_of")
-ONLY = "only"
 """Id of the node of a skill that is one call."""
 
 Path = tuple[str | int, ...]
@@ -93,6 +92,7 @@ class GraphReader:
             nodes = {}
             for id, written in content.nodes.items():
                 with self.mistakes.collect(template.places, "nodes", id):
+                    _refuse_only(id, "node")
                     nodes[id] = self._node(id, written)
             start = content.start or next(iter(content.nodes), "")
             if start and start not in content.nodes:
@@ -306,6 +306,7 @@ class GraphReader:
         kind = Kind.ALL_OF if written.all_of is not None else Kind.FIRST_OF
         found = {}
         for name, branch in branches.items():
+            _refuse_only(name, f"{of}: branch")
             place = (*path, kind.value, name)
             with self.mistakes.collect(self.template.places, *place):
                 if name in STANDARD:
@@ -454,6 +455,11 @@ class GraphReader:
     def _add(self, error: DefinitionError, *path: str | int) -> None:
         with self.mistakes.collect(self.template.places, *path):
             raise error
+
+
+def _refuse_only(name: str, of: str) -> None:
+    if name == ONLY:
+        raise DefinitionError(f"{of} {name!r}", expected="another name: this one is that of an `is`")
 
 
 def _calls(written: CallKeys) -> Iterable[tuple[tuple[str, ...], CallKeys]]:

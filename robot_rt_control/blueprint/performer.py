@@ -8,7 +8,7 @@ import re
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from robot_rt_control.blueprint import events, orders
@@ -57,7 +57,7 @@ class _Started:
     """A program or action that runs."""
 
     run: StartedRun
-    results: frozenset[str]
+    skill: Skill
     prefix: str
     cancelled: bool = False
 
@@ -187,7 +187,7 @@ class RobotPerformer:
         run = self._robot.backend.begin_run(
             run_request(order, self._catalogue, self._session, prefix, self._robot.on_change)
         )
-        self._started[order.activity] = _Started(run, frozenset(skill.results), prefix)
+        self._started[order.activity] = _Started(run, skill, prefix)
 
     def _prefix(self, skill: orders.StartSkill | Foreseen) -> tuple[str, bool]:
         """The same for the same skill, values and parts, unless it runs in another branch at this moment; and whether
@@ -263,7 +263,9 @@ class RobotPerformer:
         del self._started[activity]
         if started.cancelled:
             return events.Ended(activity=activity, result=CANCELLED)
-        return outcome_of(activity, outcome, started.results)
+        event = outcome_of(activity, outcome, started.skill)
+        lost = self._session.ended if self._session is not None and not outcome.success else None
+        return replace(event, reason=f"{event.reason}; {lost}") if lost and lost not in event.reason else event
 
 
 def run_request(
@@ -293,17 +295,17 @@ def run_request(
     )
 
 
-def outcome_of(activity: int, outcome: RunOutcome, results: frozenset[str]) -> events.Ended:
-    """How the run of a skill ended.
-
-    Args:
-        results: of the skill.
-    """
-    name = outcome.last_event if outcome.last_event in results else DONE
+def outcome_of(activity: int, outcome: RunOutcome, skill: Skill) -> events.Ended:
+    """How the run of a program, or of an action type, ended; a failure with its reason."""
+    name = outcome.last_event if outcome.last_event in skill.results else DONE
     outputs = {key: value for key, value in outcome.values.items() if not math.isnan(value)}
+    reason = ""
     if not outcome.success:
-        return events.Ended(activity=activity, result=FAILED, reason=outcome.message, outputs=outputs)
-    return events.Ended(activity=activity, result=name, outputs=outputs)
+        name, reason = FAILED, outcome.message or f"{skill.name!r} was broken off, and nothing says why"
+    elif skill.results[name]:
+        captured = ", ".join(f"{key} = {value:.6g}" for key, value in outputs.items())
+        reason = f"program {skill.name!r} ended with its event {name!r}" + (f": {captured}" if captured else "")
+    return events.Ended(activity=activity, result=name, reason=reason, outputs=outputs)
 
 
 def _names(plan: Plan, parts: Sequence[str]) -> Iterable[str]:

@@ -14,7 +14,7 @@ from robot_rt_control.definitions.parameter_value import ParameterValue
 from robot_rt_control.program.declarations import values_of
 from robot_rt_control.text.scalar import parse_scalar
 from robot_rt_control.vocabulary.capacities import MAX_TEXT_LENGTH
-from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown
 
 STOP = "stop"
 """Nobody's phrase: it cancels all runs."""
@@ -150,3 +150,23 @@ def _values(declared: Iterable[Parameter], filled: Mapping[str, str], phrase: st
             value = ParameterValue(name=parameter.name, value=spoken if number is None else number)
         values_of([parameter], [value], of=f"phrase {phrase!r}", only_given=True)
         yield value
+
+
+def of_gesture(label: str, skills: Mapping[str, SkillTemplate]) -> Said:
+    """What a gesture's label starts.
+
+    Raises:
+        DefinitionError: nothing, or several blueprints.
+    """
+    found: dict[str, str] = {}
+    known: list[str] = []
+    for name, template in skills.items():
+        for command in template.content.commands:
+            known += command.gesture
+            if label.strip().casefold() in (gesture.casefold() for gesture in command.gesture):
+                found[name] = command.busy
+    if len(found) != 1:
+        what = f"gesture {label!r} " + ("starts several blueprints" if found else "is not known")
+        raise DefinitionError(what, expected=", ".join(found) or unknown("gesture", label, known), got=repr(label))
+    ((name, busy),) = found.items()
+    return Said(skill=name, phrase=label, busy=busy)

@@ -21,6 +21,10 @@ Path = tuple[str, ...]
 """Nodes from the outermost graph inwards: ("drinks", "open_bottle"); of a branch also its name."""
 
 
+ONLY = "only"
+"""The node of a skill that is made of one call (`is`). In paths of its callers it is not seen."""
+
+
 class Kind(Enum):
     """What a call does."""
 
@@ -199,9 +203,13 @@ class Plan:
 
 def shown_path(path: Sequence[str]) -> str:
     """As people write it: "drinks/open_bottle"."""
-    return "/".join(path)
+    return "/".join(_without_only(path))
 
 
 def read_path(text: str) -> Path:
-    """The path that a person wrote."""
-    return tuple(re.split(r"\s*/\s*", text.strip())) if text.strip() else ()
+    """The path that a person wrote; with or without the nodes `only`."""
+    return _without_only(re.split(r"\s*/\s*", text.strip())) if text.strip() else ()
+
+
+def _without_only(path: Sequence[str]) -> Path:
+    return (*path[:1], *(node for node in path[1:] if node != ONLY))

@@ -60,7 +60,11 @@ class Start:
 
 @dataclass(frozen=True, kw_only=True)
 class NodeView:
-    """A node of a run, or with an empty path the run itself: msg/BlueprintNode."""
+    """A node of a run, or with an empty path the run itself: msg/BlueprintNode.
+
+    Args:
+        reason: of a run why it ended so; of a node that runs how far it is, as its skill said last.
+    """
 
     run: str
     path: str = ""
@@ -195,6 +199,7 @@ class ExecutedRun:
                 state=word,
                 question=question.text if question is not None else "",
                 answers=question.answers if question is not None else (),
+                reason=node.progress,
             )
         if state.stands and not stood:
             does = ""

@@ -8,11 +8,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from robot_rt_control.blueprint.run_log import present_nodes, read_log, was_interrupted
+from robot_rt_control.blueprint.run_log import append, present_nodes, read_log, was_interrupted
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 RUN = "run"
 """The first record of a log says what was started, by whom."""
+INTERRUPTED = "interrupted"
+"""The last record of a run whose process died: the next process has found it, and cancelled its goals."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +58,8 @@ class _Read:
     summary: RunSummary
     uses: tuple[tuple[str, bool, float], ...]
     """Skill, whether it succeeded, seconds."""
+    is_cared_for: bool = False
+    """It was interrupted, and the log says that this was found."""
 
 
 class RunHistory:
@@ -84,6 +88,15 @@ class RunHistory:
             read.summary if read.summary.run not in under_way else _without_interruption(read.summary)
             for read in found.values()
         ]
+
+    def interrupted(self) -> list[str]:
+        """Ids of the runs whose process died and for which `care_for` was not called yet."""
+        return [run.run for run in self.runs() if run.interrupted_at and not self._read[run.run].is_cared_for]
+
+    def care_for(self, run: str) -> None:
+        """Note in the log of an interrupted run that its goals are cancelled. Raises OSError, DefinitionError."""
+        last = self.records(run)[-1]
+        append(self.folder / f"{run}.jsonl", {"tick": last["tick"], "time": last["time"], "what": INTERRUPTED})
 
     def records(self, run: str) -> list[dict[str, Any]]:
         """All records of a run.
@@ -138,13 +151,13 @@ def _read(path: Path, size: int) -> _Read:
         rehearsed=first["rehearsed"],
     )
     uses: list[tuple[str, bool, float]] = []
-    begun: dict[str, tuple[str, float]] = {}
+    begun: dict[str, list[tuple[str, float]]] = {}
     for record in records if not summary.rehearsed else ():
         if record["what"] in ("start", "call"):
-            begun[record["path"]] = record["skill"], record["time"]
-        elif record["what"] == "ended" and record["path"] in begun:
-            skill, since = begun.pop(record["path"])
-            uses.append((skill, not record["failure"], record["time"] - since))
-    if end is not None and not summary.rehearsed:
+            begun.setdefault(record["path"], []).append((record["skill"], record["time"]))
+        elif record["what"] == "ended":  # of a skill that is one call, and of what it calls
+            for skill, since in begun.pop(record["path"], ()):
+                uses.append((skill, not record["failure"], record["time"] - since))
+    if end is not None and not summary.rehearsed and len(records) > 2:  # else it never began
         uses.append((first["skill"], not end["failure"], seconds))
-    return _Read(size, summary, tuple(uses))
+    return _Read(size, summary, tuple(uses), records[-1]["what"] == INTERRUPTED)

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from robot_rt_control.blueprint.events import Moment
 from robot_rt_control.blueprint.orders import Record
+from robot_rt_control.blueprint.results import Outcome
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 KEPT = 200
@@ -52,6 +54,12 @@ class RunLog:
         self._file.close()
 
 
+def end_record(moment: Moment, outcome: Outcome) -> Record:
+    """The last record of a run that its engine does not end."""
+    return {"tick": moment.tick, "time": moment.time, "what": "end", "result": outcome.result,
+            "failure": outcome.failure, "reason": outcome.reason, "outputs": {}}  # fmt: skip
+
+
 def read_log(path: Path) -> list[dict[str, Any]]:
     """The records of a run. A last line that is cut off, because the process died while it wrote, is left out.
 
@@ -74,6 +82,17 @@ def read_log(path: Path) -> list[dict[str, Any]]:
             raise DefinitionError(f"{path.name}:{number}: not a record of a run", got=str(error)) from None
         found.append(record)
     return found
+
+
+def append(path: Path, record: Record) -> None:
+    """Add a record to the log of a run whose process died, in place of a last line that is cut off. Raises OSError."""
+    with path.open("r+b") as file:
+        whole = file.read().rfind(b"\n") + 1
+        file.seek(whole)
+        file.truncate()
+        file.write((json.dumps(record, allow_nan=False) + "\n").encode())
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def was_interrupted(records: Iterable[Record]) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from robot_rt_control.blueprint.activities import Leaf
 from robot_rt_control.blueprint.engine import Engine
 from robot_rt_control.blueprint.frame import Frame
 from robot_rt_control.blueprint.orders import Question
-from robot_rt_control.blueprint.plan import shown_path
+from robot_rt_control.blueprint.plan import ONLY, shown_path
 from robot_rt_control.blueprint.results import Outcome
 
 
@@ -20,6 +21,7 @@ class NodeState:
         does: the skill, or what is built in.
         visit, attempt: numbers from 1; 0: of a branch.
         ends: it is being cancelled.
+        progress: how far it is, as its skill said last; empty: it said nothing.
     """
 
     path: str
@@ -27,6 +29,7 @@ class NodeState:
     visit: int = 0
     attempt: int = 0
     ends: bool = False
+    progress: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,8 +67,11 @@ def state_of(engine: Engine) -> RunState:
     """The present state of a run."""
     control, standing, running = engine.control, engine.control.standing, list(engine.running())
     frames = {(*f.path, f.node): f for f in running if isinstance(f, Frame) and f.child is not None}
+    progress = {shown_path(a.path): a.progress for a in running if isinstance(a, Leaf) and a.progress}
     nodes = []
     for activity in running[1:]:
+        if activity.path[-1] == ONLY and len(activity.path) > 1:  # the node that calls it
+            continue
         frame, call = frames.get(activity.path), activity.call
         visit, attempt = (0, 0) if frame is None else (frame.scope.counts[frame.node], frame.attempt)
         ends = engine.is_ending or any(f.cut is not None and activity.path[: len(p)] == p for p, f in frames.items())
@@ -76,6 +82,7 @@ def state_of(engine: Engine) -> RunState:
                 visit=visit,
                 attempt=attempt,
                 ends=ends,
+                progress=progress.get(shown_path(activity.path), ""),
             )
         )
     return RunState(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import wraps
@@ -26,6 +27,12 @@ _R = TypeVar("_R")
 
 ACTION_TYPE, PROGRAM, LIBRARY, STORE, CAPABILITY = "action_type", "program", "library", "store", "capability"
 """Where a skill comes from."""
+
+
+_USE = re.compile(
+    r"""(?P<before>\buse\s*:\s*(?P<quote>["']?))(?P<name>\w+)(?P<after>(?P=quote))(?=\s*(?:[,}#]|$))""", re.MULTILINE
+)
+"""A program that another one uses, without a version, in its text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,7 +181,7 @@ class SkillLibrary:
             if before is not None and old is not None and old[0] == seen[0]:
                 self._snapshot = before.with_skills(pinned)
             else:
-                programs = Pinned(seen[0], self._load_program)
+                programs = Pinned(seen[0], self._pinned_loader(seen[0]))
                 self._snapshot = SkillCatalogue(
                     self._workcell, programs, pinned, made=self._made, interfaces=self._interfaces
                 )
@@ -202,6 +209,29 @@ class SkillLibrary:
                 self._programs[key] = None
         return self._programs[key]
 
+    def _pinned_loader(self, newest: Mapping[str, int]) -> Callable[[str, int], ProgramTemplate | None]:
+        """Loads programs; those that they use have the versions of `newest`, in their texts as well, which the control
+        server reads when they run (N37)."""
+        found: dict[tuple[str, int], ProgramTemplate | None] = {}
+
+        def load(name: str, version: int) -> ProgramTemplate | None:
+            key = name, version
+            if key not in found:
+                template = self._load_program(name, version)
+                if template is not None and _USE.search(template.text):
+                    template = ProgramTemplate(pinned_text(template.text, newest), source=template.source, find=find)
+                found[key] = template
+            return found[key]
+
+        def find(reference: str) -> ProgramTemplate:
+            name, _, wanted = reference.partition("@")
+            template = load(name, int(wanted) if wanted.isdigit() else newest.get(name, 0))
+            if template is None:
+                raise DefinitionError("unknown program", expected=unknown("program", name, newest), got=repr(reference))
+            return template
+
+        return load
+
     def _program(self, reference: str) -> ProgramTemplate:
         (info,) = self._backend.list_programs(reference, search="", tags=(), with_text=True)
         return ProgramTemplate(info.text, source=reference, find=self._program)
@@ -209,7 +239,7 @@ class SkillLibrary:
     def versions(self, catalogue: SkillCatalogue, names: Mapping[str, Any]) -> dict[str, int]:
         """The versions to which names of skills and programs are pinned; without those of action types."""
         found = {}
-        for name in names:
+        for name in [*names, *_used(catalogue, names)]:
             for kept in (catalogue.skills, catalogue.programs):
                 newest = getattr(kept, "newest", {})
                 if "@" not in name and name in newest:
@@ -263,8 +293,13 @@ class SkillLibrary:
             calls=tuple(calls),
             moves=tuple(sorted(skill.moves)),
             saved_ns=info.saved.sec * 10**9 + info.saved.nanosec,
-            text=skill.template.text,
+            text=self._text(name, reference, info.version, skill.template),
         )
+
+    def _text(self, name: str, reference: str, newest: int, pinned: ProgramTemplate) -> str:
+        """The text of a program as it was saved: without the versions to which what it uses is pinned."""
+        saved = self._load_program(name, int(reference.partition("@")[2] or newest))
+        return pinned.text if saved is None else saved.text
 
     def _kept(self, catalogue: SkillCatalogue, versions: tuple[int, ...], reference: str) -> Entry:
         stored = self.store.get(reference)
@@ -377,6 +412,28 @@ class SkillLibrary:
         self._skills = {key: template for key, template in self._skills.items() if key[0] != name}
         self.snapshot()
         return deleted
+
+
+def pinned_text(text: str, newest: Mapping[str, int]) -> str:
+    """A program's text with a version for each program that it uses without one.
+
+    Args:
+        newest: name of a program → version.
+    """
+
+    def with_version(use: re.Match[str]) -> str:
+        name = use["name"]
+        return f"{use['before']}{name}@{newest[name]}{use['after']}" if name in newest else use[0]
+
+    return _USE.sub(with_version, text)
+
+
+def _used(catalogue: SkillCatalogue, names: Iterable[str]) -> Iterator[str]:
+    """The programs that programs of these names use, through all levels."""
+    for name in names:
+        template = catalogue.programs.get(name)
+        if template is not None and "use" in template.text:  # else it surely uses none
+            yield from (use.program.partition("@")[0] for use in template.sample().uses)
 
 
 def called_by(template: SkillTemplate) -> list[str]:

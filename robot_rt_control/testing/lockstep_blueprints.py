@@ -12,7 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
-from robot_rt_control.blueprint.executor import ControlRequest, Executor, ExecutorState
+from robot_rt_control.blueprint.control_request import ControlRequest
+from robot_rt_control.blueprint.executor import Executor, ExecutorState
 from robot_rt_control.blueprint.makers.capability_files import load_capabilities
 from robot_rt_control.blueprint.makers.makers import Makers
 from robot_rt_control.blueprint.robot import Robot

@@ -53,6 +53,8 @@ MAX_BLUEPRINT_RUNS = 8
 """Runs of blueprints side by side, those that wait included."""
 MAX_CHANGES_PER_TICK = 100
 """Nodes that a run of a blueprint may start in one tick."""
+MAX_REACTIONS_IN_A_ROW = 100
+"""Times that a reaction of a blueprint is followed while no other node succeeds."""
 MAX_ACTION_TYPES = 256
 MAX_REACTIONS = 16384
 MAX_INSTRUCTIONS = 131072

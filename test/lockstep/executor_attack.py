@@ -11,7 +11,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from robot_rt_control.blueprint.executor import COMMANDS_FILE, ControlRequest, Executor
+from robot_rt_control.blueprint.command_log import COMMANDS_FILE
+from robot_rt_control.blueprint.control_request import ControlRequest
+from robot_rt_control.blueprint.executor import Executor
 from robot_rt_control.blueprint.makers.capability_files import Capabilities, load_capabilities
 from robot_rt_control.blueprint.makers.makers import Makers
 from robot_rt_control.blueprint.performer import RobotPerformer

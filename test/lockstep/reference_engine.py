@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from robot_rt_control.blueprint import events
+from robot_rt_control.blueprint import reactions_in_a_row as capacity
 from robot_rt_control.blueprint.plan import Call, Graph, Kind, Path, Plan
 
 Result = tuple[str, bool, dict[str, float]]
@@ -70,6 +71,8 @@ class Reference:
         self.back: Back | None = None
         self.ending = ""
         self.changes: Counter[int] = Counter()
+        self.in_a_row: Counter[tuple[Path, str]] = Counter()  # node of a reaction, and its condition
+        self.helpless = False
         self.result = ""
         self.main: Running
 
@@ -118,7 +121,7 @@ class Reference:
     def _drive(self, go: Any) -> None:
         try:
             go()
-            if self.changes[self.tick] > 100 and not self.ending:
+            if (self.changes[self.tick] > 100 or self.helpless) and not self.ending:
                 self.ending = "failed"
                 self._unstand(watch=False)
                 self.main.throw(Rest())
@@ -322,7 +325,7 @@ class GraphCall:
         self.cut = ""
         self.outputs: dict[str, float] = {}
         self.counts: Counter[str] = Counter()
-        self.pending: list[int] = []
+        self.pending: dict[int, bool] = {}  # whether it fired in its own node alone
         self.watched = False
         self.chosen: Result = DONE
 
@@ -332,7 +335,7 @@ class GraphCall:
             self.ref.out.append(("watch", "/".join(self.path)))
 
     def unwatch(self) -> None:
-        self.pending = []
+        self.pending = {}
         if self.watched:
             self.watched = False
             self.ref.out.append(("unwatch", "/".join(self.path)))
@@ -364,6 +367,8 @@ class GraphCall:
 
     def _visit(self, visit: Visit) -> Generator[None, Any, Any]:
         ref, node = self.ref, self.graph.nodes[visit.node]
+        while ref.helpless:
+            yield  # until the run is ended
         path = (*self.path, node.id)
         into = ref.step is not None and ref.step[0] and len(self.path) > ref.step[1]
         if self.main and visit.gate and (ref.hold or into or path in ref.before):
@@ -393,6 +398,9 @@ class GraphCall:
             if cut == "skip":
                 result, tries, rounds = self.chosen, 0, 0
             self._keep(result)
+            if not result[1] and (node.call.kind.takes_time or node.call.branches):
+                for key in [key for key in ref.in_a_row if key[0] != path[: len(key[0])]]:
+                    del ref.in_a_row[key]
             stepped = ref.step is not None and (ref.step[0] or len(self.path) <= ref.step[1])
             if self.main and (ref.hold or ref.pause or stepped or path in ref.after):
                 ref.stand("after", self, node.id)
@@ -411,9 +419,15 @@ class GraphCall:
     def _reaction_or_on(self, result: Result, tries: int, rounds: int) -> tuple[str, Any]:
         """What follows an attempt: reaction, jump, another attempt, back, candidates."""
         ref = self.ref
-        if self.pending:
-            first, self.pending = min(self.pending), []
-            return "reaction", Visit(self.graph.reactions[first].go)
+        reactions = {i: self.graph.reactions[i] for i, own in self.pending.items()
+                     if not own or self._holds(self.graph.reactions[i].when)}  # fmt: skip
+        self.pending = {}
+        if reactions:
+            first = reactions[min(reactions)]
+            key = (*self.path, first.go), first.when
+            ref.in_a_row[key] += 1
+            ref.helpless = ref.helpless or ref.in_a_row[key] > capacity.MAX_REACTIONS_IN_A_ROW
+            return "reaction", Visit(first.go)
         if ref.jump and ref.jump[0] is self:
             return "jump", self._jump(self._way(result) if ref.jump[2] else None)
         if tries if result[1] else rounds:
@@ -510,8 +524,10 @@ class GraphCall:
             case ("fired", of, index) if of == "/".join(self.path):
                 if not self.watched or self.cut == "end":
                     return None
-                self.pending.append(index)
-                if not self.graph.reactions[index].once:
+                reaction = self.graph.reactions[index]
+                own = reaction.go == self.node
+                self.pending[index] = self.pending.get(index, True) and own
+                if own or not reaction.once:
                     return None
                 was, self.cut = self.cut, "reaction"
                 return None if was else Rest()

@@ -50,15 +50,22 @@ nodes:
 """
 FAR = {"far": (0.1, "m")}
 CODE = """
+import ctypes
 from robot_rt_control.blueprint.makers import Handle, skill
 
 @skill(outputs={"z": "m"}, roles={"arm": {"kinds": ["arm"], "default": "arm"}})
 def lift(handle: Handle) -> object:
+    handle.progress("ready")
     if handle.ask("Now?") == "no":
         return "failed"
     before = handle.view.value("arm.tool.z")
     handle.view.run("move_linear", offset=[0.0, 0.0, 0.01], speed=0.1)
     return {"z": handle.view.value("arm.tool.z") - before}
+
+@skill()
+def holds(handle: Handle) -> None:
+    handle.ask("Hold?")
+    ctypes.PyDLL(None).sleep(5)  # several times the lease, with the interpreter's lock: no thread of this process runs
 """
 FOREIGN = """
 name: foreign
@@ -171,6 +178,7 @@ def test_a_run_is_watched_from_another_node_and_gives_its_outputs(client: Client
     said: list[str] = []
     client.node.create_subscription(String, "blueprints/say", lambda message: said.append(message.data), 10)
     with Client("watcher") as other, Blueprints(other) as watching:
+        watching.wait_for_state(lambda _: True, PATIENCE_S)  # it is connected: the arm waits for nobody
         run = start(blueprints)
         fed = wait_for(lambda: run.feedback)
         assert run.id == fed.run and fed.nodes[0].parts == ["arm"] and fed.nodes[0].source == "test"
@@ -248,11 +256,29 @@ def test_N41_python_functions_of_the_workcell_are_skills(client: Client, bluepri
     before = client.value("arm.tool.z")
     run = start(blueprints, skill="lift", parameters={})
     blueprints.wait_for_state(lambda state: any(n.question == "Now?" for n in state.nodes), PATIENCE_S)
+    assert [n.reason for n in blueprints.state.nodes if n.run == run.id and n.path] == ["ready"], "how far it is"
     blueprints.control("answer", value="yes")
     end = run.wait(PATIENCE_S)
     assert end is not None and (end.result, end.message) == ("done", "")
     assert end.outputs["z"] == pytest.approx(0.01, abs=1e-3)
     assert client.value("arm.tool.z") == pytest.approx(before + 0.01, abs=1e-3)
+
+
+def test_N40_a_python_skill_that_holds_the_interpreter_brings_the_parts_to_rest(
+    client: Client, blueprints: Blueprints, folder: Path
+) -> None:
+    """No thread of the executor's process runs meanwhile: the lease of the run's session ends it."""
+    swings = "{name: swings, nodes: {a: {skill: swing, with: {far: 0.1, speed: 0.03}, repeat: 1000}}}"
+    blueprints.save_skill(swings, source="test")
+    both = "{all_of: {move: {skill: swings}, hold: {skill: holds}}}"
+    run = start(blueprints, skill=f"{{name: held, nodes: {{both: {both}}}}}", parameters={})
+    blueprints.wait_for_state(lambda state: any(n.question == "Hold?" for n in state.nodes), PATIENCE_S)
+    wait_for(lambda: client.value("arm.at_rest") == 0.0)
+    blueprints.control("answer", value="yes")
+    wait_for(lambda: client.value("arm.at_rest") == 1.0 and not any(p.session for p in client.parts()))
+    end = run.wait(PATIENCE_S)
+    assert end is not None and end.result == "failed" and "branch 'move' ended as failed" in end.message
+    assert "did not renew it for its lease" in (folder / "workcell.log").read_text()
 
 
 def test_N34_only_who_knows_the_secret_runs_programs_in_a_session(client: Client, blueprints: Blueprints) -> None:
@@ -319,7 +345,8 @@ def test_N40_the_death_of_the_executor_brings_the_parts_to_rest_and_its_run_is_l
     listed = {line["run"]: line for line in blueprints.read_runs()[0]}
     assert listed[begun.id]["interrupted_at"] in ("out", "back") and listed[begun.id]["result"] == ""
     assert client.sessions() == [], "nothing goes on by itself"
-    wait_for(lambda: elsewhere == ["rest", "cancelled"])  # N44: a goal that nobody follows
+    wait_for(lambda: elsewhere == ["rest", "cancelled"])  # N44: a goal that nobody follows, once and for all
+    wait_for(lambda: blueprints.read_runs(begun.id)[0][-1]["what"] == "interrupted")
     again = start(blueprints, start_at="tell", outputs_of=begun.id, parameters={})
     assert wait_for(lambda: again.poll()).result == "reached"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -68,15 +68,19 @@ class Others:
     def __init__(self, node: Node) -> None:
         self.node, self.heard, self.release = node, list[str](), threading.Event()
         self.goals: dict[str, Any] = {}
+        self.answer, self.asked, self.dead = threading.Event(), threading.Event(), threading.Event()
         group = ReentrantCallbackGroup()
-        self.server = ActionServer(
-            node,
-            RunBlueprint,
-            "dock",
-            self.execute,
-            goal_callback=lambda goal: GoalResponse.REJECT if goal.skill == "full" else GoalResponse.ACCEPT,
-            cancel_callback=lambda _: CancelResponse.ACCEPT,
-            callback_group=group,
+        self.server, self.mortal = (
+            ActionServer(
+                node,
+                RunBlueprint,
+                name,
+                self.execute,
+                goal_callback=self.judge,
+                cancel_callback=lambda _: CancelResponse.ACCEPT,
+                callback_group=group,
+            )
+            for name in ("dock", "mortal")
         )
         node.create_service(SetBool, "switch", self.switch, callback_group=group)
         node.create_subscription(String, "shouts", lambda m: self.heard.append(m.data), 10, callback_group=group)
@@ -86,13 +90,20 @@ class Others:
         response.success, response.message = request.data, "as you say" if request.data else "never"
         return response
 
+    def judge(self, goal: Any) -> GoalResponse:
+        if goal.skill == "late":
+            self.asked.set()
+            self.answer.wait(PATIENCE_S)
+        return GoalResponse.REJECT if goal.skill == "full" else GoalResponse.ACCEPT
+
     def execute(self, goal: Any) -> Any:
         word = goal.request.skill
         self.goals[word] = goal
-        if word == "slow":
-            while not goal.is_cancel_requested:
+        if word in ("slow", "late"):
+            while not goal.is_cancel_requested and not self.dead.is_set():
                 time.sleep(0.01)
-            goal.canceled()
+            if not self.dead.is_set():
+                goal.canceled()
         elif word == "never":
             self.release.wait(PATIENCE_S)
             goal.abort()
@@ -100,14 +111,14 @@ class Others:
             goal.abort()
         else:
             goal.succeed()
-        ended = word in ("slow", "never", "gone")
+        ended = word in ("slow", "late", "never", "gone")
         return RunBlueprint.Result(run="r1", success=not ended, message="no such station" if ended else "")
 
 
 class Rig:
     def __init__(self, node: Node, others: Others) -> None:
-        self.others, self.began = others, time.monotonic()
-        backend: Any = SimpleNamespace(present=lambda: (0, time.monotonic()), threaded=True)
+        self.others, self.began, self.ahead = others, time.monotonic(), 0.0
+        backend: Any = SimpleNamespace(present=lambda: (0, time.monotonic() + self.ahead), threaded=True)
         self.robot: Any = SimpleNamespace(backend=backend, on_change=lambda: None)
         self.connections = Connections(node)
         self.makers = Makers(None, RosMaker(self.connections))
@@ -147,7 +158,8 @@ def rig(own_domain: None) -> Iterator[Rig]:
     spinning = threading.Thread(target=executor.spin, daemon=True)
     spinning.start()
     yield made
-    others.release.set()
+    for event in (others.release, others.answer, others.dead):
+        event.set()
     made.connections.close()
     executor.shutdown(timeout_sec=10.0)
     others.server.destroy()
@@ -210,6 +222,31 @@ def test_goals_of_an_interrupted_run_are_cancelled(rig: Rig) -> None:
     assert rig.end(work)[0].result == "cancelled", "its server says so"
 
 
+def until(happened: Callable[[], object], work: Abandonable) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not happened():
+        assert time.monotonic() < deadline and not isinstance(work.poll(), events.Ended)
+        time.sleep(0.005)
+
+
+def test_N43_a_server_that_answers_too_late_has_its_goal_cancelled(rig: Rig) -> None:
+    """Nobody follows the goal any more when it is accepted: it must not go on."""
+    rig.others.goals.clear()
+    work = rig.start(DOCK, station="late")
+    until(rig.others.asked.is_set, work)
+    work.cancel()
+    assert work.poll() is None
+    rig.ahead += 2.1
+    ended, (abandoned,) = rig.end(work)
+    assert ended.result == "cancelled" and "of action dock did not end, and was abandoned" in ended.reason
+    assert abandoned.what == "abandoned" and "late" not in rig.others.goals
+    rig.others.answer.set()
+    deadline = time.monotonic() + PATIENCE_S
+    while "late" not in rig.others.goals or not rig.others.goals["late"].is_cancel_requested:
+        assert time.monotonic() < deadline, "the late goal goes on"
+        time.sleep(0.005)
+
+
 def test_a_service(rig: Rig) -> None:
     ended, _ = rig.end(rig.start(SWITCH, high=True))
     assert (ended.result, ended.outputs) == ("done", {"said": "as you say"})
@@ -243,3 +280,17 @@ def test_a_topic_to_wait_for(rig: Rig) -> None:
 def test_a_server_that_is_missing(rig: Rig) -> None:
     ended, told = rig.end(rig.start(DOCK.replace("name: dock\n    type", "name: nowhere\n    type"), station="x"))
     assert (ended.result, ended.reason, told) == ("failed", "nowhere: no action server is there", [])
+
+
+def test_a_server_that_dies_in_the_middle_of_a_goal_is_a_failure(rig: Rig) -> None:
+    rig.others.goals.clear()
+    work = rig.start(DOCK.replace("name: dock\n    type", "name: mortal\n    type"), station="slow")
+    until(lambda: "slow" in rig.others.goals, work)
+    rig.others.mortal.destroy()
+    client = rig.connections.action_client(RunBlueprint, "mortal")
+    until(lambda: not client.server_is_ready(), work)
+    assert work.poll() is None, "it may come back"
+    rig.ahead += 3.1
+    ended, _ = rig.end(work)
+    assert (ended.result, ended.reason) == ("failed", "mortal: its action server is gone")
+    rig.others.dead.set()

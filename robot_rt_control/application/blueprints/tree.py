@@ -8,6 +8,8 @@ from typing import Any
 from rich.text import Text
 from rich.tree import Tree
 
+from robot_rt_control.blueprint.plan import ONLY
+
 _STYLES = {"runs": "green", "ends": "yellow", "asks": "bold magenta", "before": "cyan", "after": "cyan", "cut": "cyan"}
 _STANDS = {"before": "stands before it", "after": "stands after it", "cut": "was cut, and stands"}
 
@@ -46,6 +48,7 @@ def _run_line(run: Any) -> Text:
 
 
 def _line(node: Any, name: str) -> Text:
+    name = node.does if name == ONLY else name
     does = f" {node.does}" if node.does != name else ""
     line = Text.assemble((name, f"bold {_STYLES.get(node.state, '')}".strip()), (does, "dim"))
     numbers = [f"visit {node.visit}"] if node.visit > 1 else []
@@ -53,6 +56,7 @@ def _line(node: Any, name: str) -> Text:
     line.append(f"  {', '.join(numbers)}" if numbers else "", style="dim")
     line.append(f"  {_STANDS[node.state]}" if node.state in _STANDS else "", style="cyan")
     line.append("  is being cancelled" if node.state == "ends" else "", style="yellow")
+    line.append(f"  {node.reason}" if node.reason else "", style="dim")
     if node.question:
         line.append(f"  {node.question} ", style="bold magenta")
         line.append(f"({' / '.join(node.answers)}: `answer` it)", style="magenta")
@@ -63,5 +67,5 @@ def line_of_tree(nodes: Sequence[Any]) -> str:
     """The same in one line, where there is no terminal: the innermost nodes with their states."""
     paths = [node.path for node in nodes if node.path]
     inner = [n for n in nodes if n.path and not any(p.startswith(f"{n.path}/") for p in paths)]
-    shown = [f"{n.path} ({n.does}, {_STANDS.get(n.state, n.state)})" for n in inner]
+    shown = [f"{n.path} ({n.does}, {_STANDS.get(n.state, n.state)}{', ' if n.reason else ''}{n.reason})" for n in inner]
     return ", ".join(shown) + "".join(f": {n.question} ({' / '.join(n.answers)})" for n in inner if n.question)

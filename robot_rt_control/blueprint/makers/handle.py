@@ -241,9 +241,9 @@ class View:
         self._running.remove(run)
         if cancelled:
             raise SkillCancelled
-        results = self._catalogue.find(name).results
-        ended = outcome_of(order.activity, outcome, frozenset(results))
-        failure = results.get(ended.result, True)
+        skill = self._catalogue.find(name)
+        ended = outcome_of(order.activity, outcome, skill)
+        failure = skill.results.get(ended.result, True)
         found = Outcome(result=ended.result, failure=failure, reason=ended.reason, outputs=ended.outputs)
         if failure and ended.result not in set(accept):
             raise SkillFailed(name, found)

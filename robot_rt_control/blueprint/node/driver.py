@@ -13,6 +13,8 @@ from robot_rt_control.vocabulary.errors import NoAnswer, RobotControlError
 _RUNNING_S = 0.02
 """[s] Between two looks while a run goes on: deadlines, and what no event tells."""
 _IDLE_S = 0.5
+_PATIENCE_S = 0.5
+"""[s] A request is answered before the state is published, if that takes longer."""
 
 
 class Driver:
@@ -91,7 +93,7 @@ class Driver:
                 if self.executor is None:
                     self._publish(nothing(self.problem))
             time.sleep(_RUNNING_S)
-        except Exception:  # it must not end: parts would stay with runs that nobody drives
+        except Exception:  # any mistake of ours: it must not end, parts would stay with runs that nobody drives
             self._log(f"the executor of blueprints failed unexpectedly:\n{traceback.format_exc()}")
             time.sleep(_RUNNING_S)
         return False
@@ -107,8 +109,10 @@ class Driver:
 
     def publish_now(self) -> None:
         """After a request that changed something."""
-        if self.executor is not None:
-            self._publish_change(self.executor)
+        executor = self.executor
+        if executor is not None and executor.lock.acquire(timeout=_PATIENCE_S):
+            executor.lock.release()  # nobody keeps it for long: the control server answers
+            self._publish_change(executor)
         self.wake()
 
 

@@ -26,6 +26,7 @@ from robot_rt_control.blueprint.node.messages import state_message
 from robot_rt_control.blueprint.node.run_action import RunAction
 from robot_rt_control.blueprint.node.services import Services, executor_of
 from robot_rt_control.blueprint.robot import Robot
+from robot_rt_control.blueprint.run_history import RunHistory
 from robot_rt_control.blueprint.skill_library import SkillLibrary
 from robot_rt_control.blueprint.store import SkillStore, default_folder
 from robot_rt_control.client import Client
@@ -37,7 +38,7 @@ from robot_rt_control.server.node.own_thread import aside
 from robot_rt_control.server.offline_catalogue import offline_catalogue
 from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.vocabulary.capacities import MAX_TEXT_LENGTH
-from robot_rt_control.vocabulary.errors import RobotControlError
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 
 _PARAMETERS = (
     NodeParameter(
@@ -163,12 +164,23 @@ class BlueprintsNode(WorkcellNode):
             self._connections = Connections(self)
         makers = Makers(self._capabilities, RosMaker(self._connections))
         executor = Executor(robot, library, logs, wall=lambda: time.strftime("%Y%m%d-%H%M%S"), makers=makers)
-        interrupted = [run.run for run in executor.history.runs() if run.interrupted_at]
+        interrupted = executor.history.interrupted()
         if interrupted:
             self.get_logger().warning(f"runs without an end, whose process died: {', '.join(interrupted[:10])}")
-            self._connections.cancel_goals(r for run in interrupted for r in executor.history.records(run))
+            self._connections.cancel_goals(
+                [record for run in interrupted for record in executor.history.records(run)],
+                partial(self._care_for, executor.history, interrupted),
+            )
         self.awaited = ""
         return executor
+
+    def _care_for(self, history: RunHistory, interrupted: Sequence[str]) -> None:
+        """In a thread: the goals of these runs are cancelled, once and for all."""
+        for run in interrupted:
+            try:
+                history.care_for(run)
+            except (OSError, DefinitionError) as error:  # it is looked at again at the next start
+                self.get_logger().warning(f"the log of run {run} cannot be written: {error}")
 
     async def _heard(self, gesture: bool, message: String) -> None:
         await aside(self, "command", lambda: self._obey(message.data, gesture))

@@ -10,7 +10,8 @@ from rclpy.node import Node
 
 from robot_rt_control import srv
 from robot_rt_control.blueprint.calls import Expanded
-from robot_rt_control.blueprint.executor import ControlRequest, Executor
+from robot_rt_control.blueprint.control_request import ControlRequest
+from robot_rt_control.blueprint.executor import Executor
 from robot_rt_control.blueprint.node.driver import Driver
 from robot_rt_control.blueprint.node.messages import record_lines, run_line, skill_message
 from robot_rt_control.blueprint.skill_file import SkillTemplate

@@ -12,7 +12,8 @@ import pytest
 
 from robot_rt_control.application.offline_catalogue import offline_catalogue
 from robot_rt_control.blueprint.catalogue import SkillCatalogue
-from robot_rt_control.blueprint.executor import ControlRequest, Executor, same_but_time
+from robot_rt_control.blueprint.control_request import ControlRequest
+from robot_rt_control.blueprint.executor import Executor, same_but_time
 from robot_rt_control.blueprint.robot import Robot
 from robot_rt_control.blueprint.run import ExecutedRun, Start
 from robot_rt_control.blueprint.run_history import RunHistory
@@ -173,6 +174,26 @@ def test_N36_a_start_is_refused_before_anything_moves(bench: Bench) -> None:
     assert client.sessions() == [] and not list(bench.logs.glob("*.jsonl"))
 
 
+def test_N30_a_run_that_waited_and_cannot_begin_has_a_log(bench: Bench) -> None:
+    first, waiting = bench.start("swing"), bench.start("caller", busy="wait")
+    cancelled = bench.start("swing", busy="wait")
+    bench.control("cancel", run=cancelled.id)
+    bench.client.disable("gripper")
+    bench.client.sleep(0.1)
+    bench.finish(first)
+    assert bench.finish(waiting).reason == "part 'gripper' is disabled. Enable it first"
+    bench.client.enable("gripper")
+    bench.client.sleep(0.1)
+    history = bench.executor.history
+    assert [(run.run, run.result, run.reason) for run in history.runs()] == [
+        (cancelled.id, "cancelled", "by test"),
+        (waiting.id, "failed", "part 'gripper' is disabled. Enable it first"),
+        (first.id, "done", ""),
+    ]
+    assert [r["what"] for r in history.records(waiting.id)] == ["run", "end"]
+    assert "caller" not in history.statistics() and history.statistics()["swing"].runs == 1
+
+
 def test_N35_eight_runs_at_most(bench: Bench) -> None:
     runs = [bench.start("asks") for _ in range(8)]
     with refused(CapacityError, "too many runs side by side; expected at most 8"):
@@ -212,6 +233,27 @@ def test_commands_and_the_state_as_data(bench: Bench) -> None:
         bench.control("pause", run=run.id)
     with refused(CommandRefused, "no run is under way"):
         bench.control("pause")
+
+
+def test_a_cancel_does_not_wait_for_a_control_server_that_hangs(bench: Bench) -> None:
+    run = bench.start("swing")
+    bench.step(10)
+    hanging, answered = threading.Event(), threading.Event()
+
+    def hang() -> None:
+        with bench.executor.lock:
+            hanging.set()
+            answered.wait(120.0)
+
+    update = threading.Thread(target=hang, daemon=True)
+    update.start()
+    hanging.wait(120.0)
+    assert bench.control("cancel").startswith("the control server keeps the executor waiting")
+    bench.executor.cancel(run, "goal")
+    answered.set()
+    update.join(120.0)
+    outcome = bench.finish(run)
+    assert (outcome.result, outcome.reason) == ("cancelled", "by test") and bench.at_rest()
 
 
 def test_a_question_is_answered(bench: Bench) -> None:
@@ -281,7 +323,25 @@ def test_programs_and_action_types_run_alone(bench: Bench) -> None:
         "move_until_contact", parameters=parameter_values({"way": [0.0, 0.0, -0.005], "speed": (0.1, "m/s")})
     )
     outcome = bench.finish(run)
-    assert outcome.result in ("contact", "not_found", "failed", "done"), outcome
+    assert outcome.result == "not_found", outcome
+    assert outcome.reason == "program 'move_until_contact' ended with its event 'not_found'"
+    assert bench.executor.history.runs()[0].reason == outcome.reason
+
+
+def test_N5_a_program_that_fails_says_why(bench: Bench) -> None:
+    touch = "skill: move_until_contact, with: {way: [0.0, 0.0, -0.5], speed: 0.02, max_time: 0.1}"
+    run = bench.start(f"{{name: touching, nodes: {{touch: {{{touch}}}}}}}")
+    assert bench.finish(run).result == "failed"
+    (ended,) = [r for r in bench.executor.history.records(run.id) if r["what"] == "ended"]
+    found = r"watch.push = \S+, watch.peak = \S+, watch.elapsed = 0.1"
+    assert re.match(rf"program 'move_until_contact' ended with its event 'failed': {found}", ended["reason"]), ended
+    (view,) = [view for view in bench.executor.state().nodes if view.run == run.id]
+    assert view.reason == f"node 'touch' ended as failed: {ended['reason']}" == bench.executor.history.runs()[0].reason
+    run = bench.start("swing")
+    bench.step(20)
+    (session,) = bench.client.cell.server.sessions()
+    bench.client.cell.server.close_session(session.id)  # as a failed action does (A6)
+    assert bench.finish(run).reason == "node 'out' ended as failed: closed by its client"
 
 
 def test_N34_an_application_runs_programs_in_its_session(bench: Bench) -> None:
@@ -387,6 +447,50 @@ def test_after_a_change_of_programs_only_those_that_changed_are_read_again_and_a
     thread.join()
     assert bench.finish(run).result == "done"
     bench.client.programs.delete("nap")
+
+
+INNER = """
+name: nudge
+roles: {robot: {kinds: [arm], default: arm}}
+start: [go]
+actions:
+  go:
+    {type: move_linear, parts: robot, parameters: {offset: [0.0, 0.0, 0.005], speed: 0.1},
+     reactions: [{when: is_done, start: there}]}
+  there: {type: stop, parts: robot, final: true, reactions: [{when: is_done, stop: true, event: OLD}]}
+"""
+OUTER = """
+name: OUTER
+roles: {robot: {kinds: [arm], default: arm}}
+start: [it]
+actions:
+  it: {use: USED, parts: {robot: robot}, exits: {EXIT: end}}
+  end:
+    {type: stop, parts: robot, final: true,
+     reactions: [{when: is_done, stop: true, event: arrived, capture: [robot.tool.z]}]}
+"""
+
+
+def test_N37_programs_that_pinned_programs_use_are_pinned(bench: Bench) -> None:
+    """A new version comes while the run is under way, which has another exit."""
+    programs, outer = bench.client.programs, OUTER.replace("OUTER", "outer").replace("USED", "nudge")
+    programs.save(INNER)
+    programs.save(outer.replace("EXIT", "OLD"))
+    text = "{name: using, nodes: {a: {skill: outer, then: {on: arrived, go: b}}, b: {log: '${a.robot.tool.z}'}}}"
+    try:
+        run = bench.start(text, paused=True)
+        assert run.versions == {"outer": 1, "nudge": 1}
+        programs.save(INNER.replace("OLD", "other"))
+        bench.control("resume", run=run.id)
+        assert bench.finish(run).shown == "done"
+        (said,) = [r["text"] for r in bench.executor.history.records(run.id) if r["what"] == "log"]
+        assert float(said) == pytest.approx(bench.client.value("arm.tool.z"), abs=1e-3)
+        assert bench.library.entries("outer")[0].text == outer.replace("EXIT", "OLD"), "shown as it was saved"
+        with refused(DefinitionError, "state 'it' uses 'nudge@2': it has no exit 'OLD'"):
+            bench.start(text)
+    finally:
+        for name in ("outer", "nudge"):
+            programs.delete(name)
 
 
 def test_the_library_says_what_is_wrong_and_who_calls(bench: Bench) -> None:

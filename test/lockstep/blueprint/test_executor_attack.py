@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from robot_rt_control.application.offline_catalogue import offline_catalogue
-from robot_rt_control.blueprint.executor import COMMANDS
+from robot_rt_control.blueprint.control_request import COMMANDS
 from robot_rt_control.blueprint.run import Start
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.validation.catalogue import Catalogue

@@ -244,6 +244,19 @@ def test_N6_warnings(bench: SkillCatalogue) -> None:
     ]
 
 
+def test_N49_a_reaction_whose_node_takes_no_time_is_a_warning(bench: SkillCatalogue) -> None:
+    reaction = "reactions: [{when: arm.tool.z < 0.1, go: note, at: once}]"
+    text = nodes("  a: {wait: 1}\n  note: {log: low, then: a}", reaction)
+    assert check_skill(SkillTemplate(text), bench) == [
+        "skill:5: reaction 'arm.tool.z < 0.1': its node 'note' takes no time, so the condition still holds when the"
+        " graph goes on at 'a'"
+    ]
+    through = "note: {log: low, then: more}\n  more: {log: very, then: up}\n  up: {wait: 1, then: a}"
+    for helps in ("note: {log: low}", "note: {wait: 1, then: a}", through):
+        text = nodes(f"  a: {{wait: 1}}\n  {helps}", reaction)
+        assert check_skill(SkillTemplate(text), bench) == []
+
+
 def test_N6_the_same_phrase_in_two_blueprints(bench: SkillCatalogue) -> None:
     other = SkillTemplate("name: other\ncommands: [{say: 'Wipe the table, please!'}]\nnodes: {x: {wait: 1}}")
     text = nodes("  a: {wait: 1}", "commands: [{say: [wipe the table please, stop, 'come {you}']}]")
@@ -293,7 +306,7 @@ def test_a_skill_that_is_one_call_ends_as_that_call(bench: SkillCatalogue) -> No
     mine = SkillTemplate(text)
     assert check_skill(mine, catalogue) == []
     run = Driver(*Calls(catalogue.with_skill(mine)).plan("mine").graphs.values())
-    run.end("a/only", "contact", **PUSH)
+    run.end("a", "contact", **PUSH)
     assert run.arguments["b"] == {"force": 6.0}
 
 

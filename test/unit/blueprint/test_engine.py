@@ -14,7 +14,7 @@ from robot_rt_control.blueprint.plan import Call, Candidate, Given, GraphReactio
 from robot_rt_control.blueprint.results import with_standard
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.definitions.parameter_value import ParameterValue
-from robot_rt_control.vocabulary.capacities import MAX_CHANGES_PER_TICK
+from robot_rt_control.vocabulary.capacities import MAX_CHANGES_PER_TICK, MAX_REACTIONS_IN_A_ROW
 
 # --- the document's cases -----------------------------------------------------------------------
 
@@ -279,6 +279,41 @@ def test_N17_a_reaction_at_the_end_waits_for_the_node_of_its_graph() -> None:
     run.fire()
     run.ends("A/c", "A/d", "back", "B")
     assert run.started == ["A/c", "A/d", "back", "B"] and not run.cancelled
+
+
+def test_N49_a_reaction_does_not_cut_the_node_that_it_led_to() -> None:
+    run = reacting(once=True)
+    run.fire()
+    run.end("A/c", "cancelled")
+    run.fire()  # the sensor is noisy: it was false, and is true again
+    assert run.started == ["A/c", "back"] and run.cancelled == ["A/c"]
+    run.values = {"person.distance": 0.4}
+    run.end("back")
+    assert run.started == ["A/c", "back", "back"]  # it still holds
+    run.fire()
+    run.values = {"person.distance": 0.6}
+    run.end("back")
+    assert run.started == ["A/c", "back", "back", "B"]  # it has helped
+
+
+@pytest.mark.parametrize("between", [False, True])
+def test_N49_a_reaction_that_does_not_help_ends_the_run(between: bool) -> None:
+    """The person stays: the call of `inner` begins and is cut again and again, as its loop wants it."""
+    near = GraphReaction(when="person.distance < 0.5", go="back", once=True)
+    inner = graph("inner", node("work"), node("back"), reactions=(near,))
+    then = "rest" if between else "A"
+    run = Driver(graph("g", node("A", then, calls("inner")), node("rest", "A")), inner)
+    for count in range(MAX_REACTIONS_IN_A_ROW + 1):
+        run.fire("A")
+        run.end("A/work", "cancelled")
+        if count < MAX_REACTIONS_IN_A_ROW or between:
+            assert not run.result and run.started[-1] == "A/back"
+            run.ends("A/back", *(["rest"] if between else []))
+    if between:  # something else succeeds each time
+        assert not run.result and run.started[-1] == "A/work"
+    else:
+        why = "reaction 'person.distance < 0.5' led to node 'A/back' 100 times, and no other node succeeded in between"
+        assert (run.result, run.reason) == ("failed", why)
 
 
 def test_N18_wait_ask_set_log() -> None:

@@ -85,4 +85,9 @@ def test_N40_killed_in_the_middle_of_a_line(tmp_path: Path) -> None:
         assert run.result == "" and run.interrupted_at
         seen.add(run.interrupted_at)
         assert outputs_of(read_log(path)) in ({}, {"seat.wish": "tea"})
+        history = RunHistory(tmp_path)
+        assert history.interrupted() == ["r"]
+        history.care_for("r")
+        assert history.interrupted() == RunHistory(tmp_path).interrupted() == [], "it is found once"
+        assert history.runs() == found and path.read_bytes().count(b"\n") == complete + 1
     assert seen == {"the beginning", "seat", "drinks"}

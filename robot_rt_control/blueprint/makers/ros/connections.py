@@ -87,11 +87,21 @@ class Connections:
     def unsubscribe(self, subscription: Any) -> None:
         self._node.destroy_subscription(subscription)
 
-    def cancel_goals(self, records: Iterable[orders.Record]) -> None:
-        """Cancel the goals that stand in the logs of interrupted runs, in a thread of its own."""
+    def cancel_goals(
+        self, records: Iterable[orders.Record], done: Callable[[], object] = lambda: None
+    ) -> None:
+        """Cancel the goals that stand in the logs of interrupted runs, in a thread of its own.
+
+        Args:
+            done: called in that thread once it is done, also if a server did not answer.
+        """
         goals = [record for record in records if record["what"] == "goal"]
-        if goals:
-            threading.Thread(target=self._cancel_goals, args=(goals,), name="orphans", daemon=True).start()
+
+        def cancel() -> None:
+            self._cancel_goals(goals)
+            done()
+
+        threading.Thread(target=cancel, name="orphans", daemon=True).start()
 
     def _cancel_goals(self, goals: list[Mapping[str, Any]]) -> None:
         until = time.monotonic() + _ORPHANS_S

@@ -142,7 +142,16 @@ class GoalWork(_RosWork):
         self.robot.on_change()
 
     def abandon(self) -> str:
+        if self._sent is not None and not self._sent.done():
+            self._sent.add_done_callback(_cancel_late)
         return f"goal {self._id.hex} of action {self.keys.name} did not end, and was abandoned"
+
+
+def _cancel_late(sent: Any) -> None:
+    """A server answers after its skill was abandoned: nobody follows the goal, so it must not go on."""
+    handle = sent.result()
+    if handle is not None and handle.accepted:
+        handle.cancel_goal_async()
 
 
 class CallWork(_RosWork):

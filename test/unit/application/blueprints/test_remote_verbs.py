@@ -245,13 +245,13 @@ def test_a_run_as_a_tree() -> None:
     def line(path: str, does: str, **fields: Any) -> SimpleNamespace:
         given: dict[str, Any] = {"run": "r1", "visit": 1, "attempt": 1, "state": "runs", "question": "", "answers": []}
         given |= dict.fromkeys(("rehearsed", "will_pause", "has_to_be_said"), False)
-        given |= {"jump": "", "parts": [], "result": ""}
+        given |= {"jump": "", "parts": [], "result": "", "reason": ""}
         return SimpleNamespace(path=path, does=does, **{**given, **fields})
 
     nodes = [
         line("", "tour", jump="x", parts=["arm"]),
         line("both", "all_of", visit=2),
-        line("both/left", "swing", attempt=3),
+        line("both/left", "swing", attempt=3, reason="2 of 5"),
         line("both/right/ask", "ask", state="asks", question="Go?", answers=["yes", "no"]),
     ]
     root = shown_tree(nodes)
@@ -259,8 +259,8 @@ def test_a_run_as_a_tree() -> None:
     (both,) = root.children
     assert str(both.label) == "both all_of  visit 2"
     assert [str(child.label) for child in both.children] == [
-        "left swing  attempt 3",
+        "left swing  attempt 3  2 of 5",
         "right/ask ask  Go? (yes / no: `answer` it)",
     ]
-    assert line_of_tree(nodes) == "both/left (swing, runs), both/right/ask (ask, asks): Go? (yes / no)"
+    assert line_of_tree(nodes) == "both/left (swing, runs, 2 of 5), both/right/ask (ask, asks): Go? (yes / no)"
     assert str(shown_tree([], "starting tour").label) == "starting tour"
