@@ -30,7 +30,7 @@ from robot_rt_control.program.library import library_programs
 from robot_rt_control.vocabulary.errors import DefinitionError, Overtaken, ProgramError, RobotControlError
 
 Json = dict[str, Any]
-CONFIG = Path(__file__).parents[2] / "config" / "bench.yaml"
+CONFIG = Path(__file__).parent / "mock_bench.yaml"
 
 
 def refusals(error: RobotControlError) -> list[Json]:

@@ -29,7 +29,7 @@ from robot_rt_control.vocabulary.errors import (
     SessionError,
 )
 
-BENCH = Path(__file__).parents[3] / "config" / "bench.yaml"
+BENCH = Path(__file__).parents[1] / "mock_bench.yaml"
 
 ARM = """
 name: swing

@@ -22,7 +22,7 @@ from robot_rt_control.testing.lockstep_blueprint import LockstepBlueprint
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.validation.catalogue import Catalogue
 
-BENCH = Path(__file__).parents[3] / "config" / "bench.yaml"
+BENCH = Path(__file__).parents[1] / "mock_bench.yaml"
 
 CODE = '''
 import time
