@@ -107,8 +107,8 @@ def test_V16_in_the_other_engine_the_body_ends_near_the_target(name: str, most: 
 
 
 def test_V16_a_held_body_creeps_slowly_until_a_finger_keeps_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both fingers are commanded into the cube, farther than their force can: neither keeps its place. What the engine's
-    solver leaves over moves all three, until the finger that closes has reached its place; then they rest."""
+    """Both fingers are commanded into the cube, farther than their force can bring them: neither keeps its place. What
+    the engine's solver leaves over moves all three, until the finger that closes has reached its place."""
     monkeypatch.setattr(plan_replay, "_LONGEST_REST", 10.0)  # [s]
     plan = solved("pinch_cube")
     found = plan_replay.replay(plan, read_task("pinch_cube").task.workcell)
