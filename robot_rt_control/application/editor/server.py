@@ -23,6 +23,7 @@ from robot_rt_control.application.editor.layout import graph_layout
 from robot_rt_control.application.editor.people import People
 from robot_rt_control.application.editor.robot import SERVICES, Json, Robot
 from robot_rt_control.application.editor.watchers import MAX_OF_PERSON, MAX_WATCHERS, Watcher, Watchers
+from robot_rt_control.blueprint.phrases import is_stop
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 PAGE = Path(__file__).parent / "page"
@@ -264,7 +265,7 @@ class EditorServer:
         return await self._service("control", stops=stops)(person, body)
 
     async def _give_command(self, person: Person, body: Json) -> Json:
-        stops = str(body.get("text", "")).strip().casefold() == "stop"
+        stops = is_stop(str(body.get("text", "")))
         if not stops:
             self._need(person, "operate")
         return await self._service("give_command", stops=stops)(person, body)
