@@ -144,6 +144,14 @@ def test_N35_taken_parts_refuse_wait_or_replace(bench: Bench) -> None:
         bench.start("swing", busy="later")
 
 
+def test_N35_what_waits_begins_when_the_parts_are_free(bench: Bench) -> None:
+    first, waiting = bench.start("swing"), bench.start("swing", busy="wait")
+    while first.outcome is None:
+        assert waiting.runner is None
+        bench.step()
+    assert bench.at_rest() and bench.finish(waiting).result == "done"
+
+
 def test_N36_a_start_is_refused_before_anything_moves(bench: Bench) -> None:
     client = bench.client
     with (
@@ -167,6 +175,10 @@ def test_N36_a_start_is_refused_before_anything_moves(bench: Bench) -> None:
         bench.start("swing", parameters=parameter_values({"far": "much"}))
     with refused(DefinitionError, "unknown node 'nowhere'"):
         bench.start("swing", breakpoints=("nowhere",))
+    with refused(DefinitionError, "unknown node 'nowhere'"):
+        bench.start("swing", start_at="nowhere")
+    with refused(DefinitionError, "did you mean 'gripper'; got 'griper'"):
+        bench.start("move_gripper", parts={"gripper": "griper"}, parameters=parameter_values({"opening": 1.0}))
     assert client.sessions() == [] and not list(bench.logs.glob("*.jsonl"))
 
 
