@@ -255,8 +255,9 @@ def test_N38_sentences_and_gestures_start_and_stop(bench: Bench) -> None:
     assert name == "swing" and run is not None and run.start.parameters[0].value == 0.01
     with refused(SessionError, "part 'arm' is held by run"):
         bench.executor.give_command("wave", gesture=True)
-    assert bench.executor.give_command("Stop", gesture=True)[2] == f"cancelled: {run.id}"
-    assert bench.finish(run).result == "cancelled"
+    other = bench.start("asks")
+    assert bench.executor.give_command("Stop", gesture=True)[2] == f"cancelled: {run.id}, {other.id}"
+    assert bench.finish(run).result == bench.finish(other).result == "cancelled"
     with refused(DefinitionError, "'sing' is no known phrase; expected one such as .*swing"):
         bench.executor.give_command("sing")
     with refused(DefinitionError, "gesture 'nod' is not known"):
