@@ -309,11 +309,12 @@ def test_N17_a_reaction_at_the_end_waits_for_the_node_of_its_graph() -> None:
 
 
 @pytest.mark.parametrize("once", [False, True])
-def test_N17_the_first_reaction_in_the_text_wins(once: bool) -> None:
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_N17_the_first_reaction_in_the_text_wins(once: bool, order: tuple[int, int]) -> None:
     reactions = tuple(GraphReaction(when=f"x > {n}", go=n, once=once) for n in "pq")
     run = Driver(graph("g", node("A"), node("p"), node("q"), reactions=reactions))
-    run.fire(reaction=1)
-    run.fire(reaction=0)
+    for reaction in order:
+        run.fire(reaction=reaction)
     run.end("A", "cancelled" if once else "done")
     assert run.started == ["A", "p"]
 
