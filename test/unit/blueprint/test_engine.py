@@ -301,13 +301,6 @@ def test_N17_a_reaction_at_once_ends_inner_calls() -> None:
     assert run.result == "done"
 
 
-def test_N17_a_reaction_at_the_end_waits_for_the_node_of_its_graph() -> None:
-    run = reacting(once=False)
-    run.fire()
-    run.ends("A/c", "A/d", "back", "B")
-    assert run.started == ["A/c", "A/d", "back", "B"] and not run.cancelled
-
-
 @pytest.mark.parametrize("once", [False, True])
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_N17_the_first_reaction_in_the_text_wins(once: bool, order: tuple[int, int]) -> None:
@@ -317,6 +310,13 @@ def test_N17_the_first_reaction_in_the_text_wins(once: bool, order: tuple[int, i
         run.fire(reaction=reaction)
     run.end("A", "cancelled" if once else "done")
     assert run.started == ["A", "p"]
+
+
+def test_N17_a_reaction_at_the_end_waits_for_the_node_of_its_graph() -> None:
+    run = reacting(once=False)
+    run.fire()
+    run.ends("A/c", "A/d", "back", "B")
+    assert run.started == ["A/c", "A/d", "back", "B"] and not run.cancelled
 
 
 def test_N18_wait_ask_set_log() -> None:
