@@ -7,17 +7,15 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from robot_rt_control.application.offline_catalogue import offline_catalogue
-from robot_rt_control.blueprint import events, orders
+from robot_rt_control.blueprint import events, orders, phrases
 from robot_rt_control.blueprint.calls import Calls
 from robot_rt_control.blueprint.catalogue import Skill, SkillCatalogue
 from robot_rt_control.blueprint.check import check_skill
 from robot_rt_control.blueprint.events import Event, Moment
-from robot_rt_control.blueprint.phrases import is_stop
 from robot_rt_control.blueprint.results import STANDARD, Outcome
 from robot_rt_control.blueprint.run_state import state_of
 from robot_rt_control.blueprint.runner import Runner
@@ -29,17 +27,10 @@ from robot_rt_control.program.check import check_program
 from robot_rt_control.program.exits import exits_of
 from robot_rt_control.program.file import ProgramTemplate, library_template
 from robot_rt_control.program.library import library_programs
-from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.vocabulary.errors import DefinitionError, Overtaken, ProgramError, RobotControlError
 
 Json = dict[str, Any]
 CONFIG = Path(__file__).parent / "mock_bench.yaml"
-
-
-@cache
-def _workcell() -> Catalogue:
-    """Reading all action types takes a second; it is the same for all robots."""
-    return offline_catalogue(CONFIG)
 
 
 def refusals(error: RobotControlError) -> list[Json]:
@@ -193,7 +184,7 @@ class MemoryRobot:
         self.runs: list[MemoryRun] = []
         self.programs = {name: library_template(name) for name in library_programs()}
         self.own_programs: dict[str, list[str]] = {}
-        self.workcell = _workcell()
+        self.workcell = offline_catalogue(CONFIG)
         self.calls: list[tuple[str, Json]] = []
         self._base = SkillCatalogue(self.workcell, self.programs, {})
         self._callbacks: list[Callable[[Json], None]] = []
@@ -367,7 +358,7 @@ class MemoryRobot:
         return {}
 
     def _give_command(self, text: str, gesture: bool = False, source: str = "") -> Json:
-        if is_stop(text):
+        if phrases.is_stop(text):
             return self._control("cancel", source=source)
         for name in self.store.names():
             template = self.store.get(name).template
