@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,10 @@ def _planning(folder: Path, threads: int) -> Iterator[None]:
         raise RuntimeError(f"planning ended by itself: {outcomes[0].message}")
 
 
+def _is_past(end: float) -> bool:
+    return time.monotonic() >= end
+
+
 def _cancel_times(folder: Path, count: int, threads: int) -> list[float]:
     """[s] from a cancel to the outcome."""
     random.seed(1)
@@ -63,7 +68,7 @@ def _cancel_times(folder: Path, count: int, threads: int) -> list[float]:
     for _ in range(count):
         end = time.monotonic() + random.uniform(0.0, _LONGEST_S)
         process = PlanningProcess(_job(folder, threads), measure=lambda _: {})
-        outcome = process.run(cancelled=lambda end=end: time.monotonic() >= end)  # type: ignore[misc]  # bound at once
+        outcome = process.run(cancelled=partial(_is_past, end))
         found.append(time.monotonic() - end)
         if not outcome.cancelled:
             raise RuntimeError(f"planning ended by itself: {outcome.message}")

@@ -33,8 +33,7 @@ def test_what_is_left_is_planned_again(example, tmp_path, capsys):
         assert not client.cell.kinds("part_faulted", "action_failed", "switch_dropped", "command_refused")
         assert plugin.object_pose("box").position == pytest.approx((0.8, 0.0, 0.04), abs=0.006)
     assert errors[0].normalized == pytest.approx(0.25, abs=0.01) and errors[-1].normalized <= module.CLOSE
-    assert 2 <= len(errors) <= 3
-    last = 0.75 if len(errors) == 2 else 0.8  # a first correction may go a few millimetres too far
-    assert Plan.load(tmp_path / "last.plan").start_pose.position[0] == pytest.approx(last, abs=0.01)
+    assert len(errors) == 2, errors
+    assert Plan.load(tmp_path / "last.plan").start_pose.position[0] == pytest.approx(0.75, abs=0.01)
     assert (tmp_path / "scene.png").read_bytes().startswith(b"\x89PNG")
     assert "push 2:" in capsys.readouterr().out

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_rt_control.application.offline_catalogue import offline_catalogue
-from robot_rt_control.blueprint import events, orders
+from robot_rt_control.blueprint import events, orders, phrases
 from robot_rt_control.blueprint.calls import Calls
 from robot_rt_control.blueprint.catalogue import Skill, SkillCatalogue
 from robot_rt_control.blueprint.check import check_skill
@@ -30,7 +30,7 @@ from robot_rt_control.program.library import library_programs
 from robot_rt_control.vocabulary.errors import DefinitionError, Overtaken, ProgramError, RobotControlError
 
 Json = dict[str, Any]
-CONFIG = Path(__file__).parents[2] / "config" / "bench.yaml"
+CONFIG = Path(__file__).parent / "mock_bench.yaml"
 
 
 def refusals(error: RobotControlError) -> list[Json]:
@@ -358,7 +358,7 @@ class MemoryRobot:
         return {}
 
     def _give_command(self, text: str, gesture: bool = False, source: str = "") -> Json:
-        if text == "stop":
+        if phrases.is_stop(text):
             return self._control("cancel", source=source)
         for name in self.store.names():
             template = self.store.get(name).template

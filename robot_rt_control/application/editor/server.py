@@ -25,6 +25,7 @@ from robot_rt_control.application.editor.motion_keys import motion_command_keys
 from robot_rt_control.application.editor.people import People
 from robot_rt_control.application.editor.robot import SERVICES, Json, Robot
 from robot_rt_control.application.editor.watchers import MAX_OF_PERSON, MAX_WATCHERS, Watcher, Watchers
+from robot_rt_control.blueprint.phrases import is_stop
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 MAX_REQUEST = 1024 * 1024
@@ -265,7 +266,7 @@ class EditorServer:
         return await self._service("control", stops=stops)(person, body)
 
     async def _give_command(self, person: Person, body: Json) -> Json:
-        stops = str(body.get("text", "")).strip().casefold() == "stop"
+        stops = is_stop(str(body.get("text", "")))
         if not stops:
             self._need(person, "operate")
         return await self._service("give_command", stops=stops)(person, body)

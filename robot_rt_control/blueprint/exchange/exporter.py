@@ -13,7 +13,7 @@ from xml.sax.saxutils import quoteattr
 
 from robot_rt_control.blueprint.calls import Calls
 from robot_rt_control.blueprint.catalogue import SkillCatalogue
-from robot_rt_control.blueprint.exchange.importer import FAILURES
+from robot_rt_control.blueprint.exchange.expressions import FAILURES
 from robot_rt_control.blueprint.exchange.node_models import node_models
 from robot_rt_control.blueprint.exchange.ports import (
     BUILT_IN,

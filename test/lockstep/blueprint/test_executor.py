@@ -33,7 +33,7 @@ from robot_rt_control.vocabulary.errors import (
     SessionError,
 )
 
-BENCH = Path(__file__).parents[3] / "config" / "bench.yaml"
+BENCH = Path(__file__).parents[1] / "mock_bench.yaml"
 
 ARM = """
 name: swing
@@ -148,6 +148,14 @@ def test_N35_taken_parts_refuse_wait_or_replace(bench: Bench) -> None:
         bench.start("swing", busy="later")
 
 
+def test_N35_what_waits_begins_when_the_parts_are_free(bench: Bench) -> None:
+    first, waiting = bench.start("swing"), bench.start("swing", busy="wait")
+    while first.outcome is None:
+        assert waiting.runner is None
+        bench.step()
+    assert bench.at_rest() and bench.finish(waiting).result == "done"
+
+
 def test_N36_a_start_is_refused_before_anything_moves(bench: Bench) -> None:
     client = bench.client
     with (
@@ -171,6 +179,10 @@ def test_N36_a_start_is_refused_before_anything_moves(bench: Bench) -> None:
         bench.start("swing", parameters=parameter_values({"far": "much"}))
     with refused(DefinitionError, "unknown node 'nowhere'"):
         bench.start("swing", breakpoints=("nowhere",))
+    with refused(DefinitionError, "unknown node 'nowhere'"):
+        bench.start("swing", start_at="nowhere")
+    with refused(DefinitionError, "did you mean 'gripper'; got 'griper'"):
+        bench.start("move_gripper", parts={"gripper": "griper"}, parameters=parameter_values({"opening": 1.0}))
     assert client.sessions() == [] and not list(bench.logs.glob("*.jsonl"))
 
 
@@ -288,8 +300,9 @@ def test_N38_sentences_and_gestures_start_and_stop(bench: Bench) -> None:
     assert name == "swing" and run is not None and run.start.parameters[0].value == 0.01
     with refused(SessionError, "part 'arm' is held by run"):
         bench.executor.give_command("wave", gesture=True)
-    assert bench.executor.give_command("Stop", gesture=True)[2] == f"cancelled: {run.id}"
-    assert bench.finish(run).result == "cancelled"
+    other = bench.start("asks")
+    assert bench.executor.give_command("Stop", gesture=True)[2] == f"cancelled: {run.id}, {other.id}"
+    assert bench.finish(run).result == bench.finish(other).result == "cancelled"
     with refused(DefinitionError, "'sing' is no known phrase; expected one such as .*swing"):
         bench.executor.give_command("sing")
     with refused(DefinitionError, "gesture 'nod' is not known"):

@@ -22,7 +22,7 @@ from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.vocabulary.errors import CommandRefused
 
-BENCH = Path(__file__).parents[3] / "config" / "bench.yaml"
+BENCH = Path(__file__).parents[1] / "mock_bench.yaml"
 NAMES = st.sampled_from([*SKILLS, "hold", "nobody"])
 BUSY = st.sampled_from(["refuse", "wait", "replace", "later"])
 RUN = st.integers(-2, 9)

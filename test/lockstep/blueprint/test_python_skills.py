@@ -1,4 +1,4 @@
-"""Skills made of Python functions, in lockstep: rules N41 to N43 of docs/blueprints_design.md."""
+"""Skills made of Python functions, in lockstep: rules N41 to N43."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from robot_rt_control.testing.lockstep_blueprint import LockstepBlueprint
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.validation.catalogue import Catalogue
 
-BENCH = Path(__file__).parents[3] / "config" / "bench.yaml"
+BENCH = Path(__file__).parents[1] / "mock_bench.yaml"
 
 CODE = '''
 import time
@@ -177,7 +177,7 @@ def test_N43_what_hangs_is_abandoned(code: Code, client: LockstepClient) -> None
         before = client.value("arm.tool.z")
     finally:
         late.append("go on")
-    deadline = time.monotonic() + 5.0
+    deadline = time.monotonic() + 120.0
     while len(late) < 2 and time.monotonic() < deadline:
         time.sleep(0.005)
     assert "its view of the session is closed" in str(late[1])

@@ -11,10 +11,10 @@ from robot_rt_control.blueprint.catalogue import SkillCatalogue
 from robot_rt_control.program.file import library_template
 from robot_rt_control.program.library import library_programs
 
-CONFIG = Path(__file__).parents[3] / "config"
+BENCH = Path(__file__).parents[2] / "lockstep" / "mock_bench.yaml"
 
 
 @pytest.fixture(scope="session")
 def bench() -> SkillCatalogue:
     programs = {name: library_template(name) for name in library_programs()}
-    return SkillCatalogue(offline_catalogue(CONFIG / "bench.yaml"), programs, {})
+    return SkillCatalogue(offline_catalogue(BENCH), programs, {})

@@ -12,6 +12,7 @@ from robot_rt_control.blueprint.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.check import check_skill
 from robot_rt_control.blueprint.levels import LEVELS, may_call
 from robot_rt_control.blueprint.phrases import phrase_key
+from robot_rt_control.blueprint.results import STANDARD
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.vocabulary.capacities import MAX_CALL_DEPTH, MAX_NODES
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
@@ -148,7 +149,20 @@ def test_N3_programs_and_action_types_are_skills(bench: SkillCatalogue) -> None:
     assert touch.outputs["watch.push"].unit == "N" and touch.outputs["arm.tool.x"].unit == "m"
     assert touch.given["contact"] == {"watch.push", "watch.peak", "arm.tool.x", "arm.tool.y", "arm.tool.z"}
     assert touch.moves == {"arm", "wrist"}
-    assert "motion_group" not in bench.names
+    assert bench.find("move_linear").results == STANDARD and bench.find("move_linear").moves == {"arm"}
+    not_called = set(bench.workcell.types or ()) - set(bench.names)
+    assert {"motion_group", "velocity", "force"} <= not_called
+    assert "unknown skill 'motion_group'" in mistakes(nodes("  a: {skill: motion_group}"), bench)[0]
+
+
+def test_N5_every_skill_has_the_four_results(bench: SkillCatalogue) -> None:
+    catalogue = bench.with_skill(SkillTemplate(TOUCH))
+    for skill in catalogue.all():
+        standard = {name: skill.results.get(name) for name in ("done", "failed", "timeout", "cancelled")}
+        assert standard == {"done": False, "failed": True, "timeout": True, "cancelled": True}, skill.name
+    for call in ("wait: 1", "say: x", "ask: {text: Go?}", "all_of: {b: {wait: 1}}", "first_of: {b: {wait: 1}}"):
+        for result in STANDARD:
+            check_skill(SkillTemplate(nodes(f"  a: {{{call}, then: [{{on: {result}, end: {result}}}]}}")), bench)
 
 
 def test_N6_all_mistakes_at_once(bench: SkillCatalogue) -> None:
@@ -226,6 +240,13 @@ def test_N6_all_mistakes_at_once(bench: SkillCatalogue) -> None:
 def test_N6_mistakes_of_a_graph(text: str, expected: str, bench: SkillCatalogue) -> None:
     found = mistakes(nodes(text), bench)
     assert found[0].startswith(expected), found
+
+
+def test_N6_a_parameter_that_has_to_be_given(bench: SkillCatalogue) -> None:
+    far = SkillTemplate("name: far\nparameters: {way: {unit: m}}\nnodes: {x: {log: $way}}")
+    assert mistakes(nodes("  a: {skill: far}"), bench.with_skill(far)) == [
+        "3: node 'a': skill 'far': parameter 'way' is missing; expected a number in m; got no value"
+    ]
 
 
 def test_the_node_of_a_mistake() -> None:

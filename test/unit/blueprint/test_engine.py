@@ -103,14 +103,16 @@ def test_N31_of_a_node_control_command_content_reception_and_execution_are_recor
     assert run.jump("F", source="hand") == "unknown node 'F'; expected one of: A, B, C, D, E; got 'F'"
     run.end("A")
     commands = run.records("command")[1:]
-    assert [(c["number"], c["source"], c["target"], c["tick"], c.get("refused", "")[:12]) for c in commands] == [
-        (2, "gesture", ["C"], 2, ""),
-        (3, "voice", ["D"], 3, ""),
-        (4, "hand", ["F"], 4, "unknown node"),
+    received = [(c["number"], c["source"], c["target"], c["tick"], c["time"]) for c in commands]
+    assert received == [
+        (2, "gesture", ["C"], 2, 0.2),
+        (3, "voice", ["D"], 3, 0.3),
+        (4, "hand", ["F"], 4, 0.4),
     ]
-    assert [(j["number"], j["tick"], j["outcome"]) for j in run.records("jump")] == [
-        (2, 3, "replaced by 3"),
-        (3, 5, "executed"),
+    assert [c.get("refused", "")[:12] for c in commands] == ["", "", "unknown node"]
+    assert [(j["number"], j["tick"], j["time"], j["outcome"]) for j in run.records("jump")] == [
+        (2, 3, 0.3, "replaced by 3"),
+        (3, 5, 0.5, "executed"),
     ]
 
 
@@ -149,6 +151,16 @@ def test_N11_retry_after_failures_repeat_after_successes() -> None:
         run.end("A", result)
     assert run.started == ["A"] * 4 + ["B"]
     assert [(r["visit"], r["attempt"]) for r in run.records("node")][:4] == [(1, 1), (1, 2), (1, 3), (1, 4)]
+
+
+def test_N11_no_more_often_than_that() -> None:
+    run = Driver(graph("g", node("A", "B", retry=1, repeat=1), node("B")))
+    for result in ("failed", "done", "failed"):
+        run.end("A", result)
+    assert run.started == ["A"] * 3 and run.result == "failed"
+    run = Driver(graph("g", node("A", "B", repeat=1), node("B")))
+    run.ends("A", "A")
+    assert run.started == ["A", "A", "B"]
 
 
 def test_N12_a_timeout_cancels_and_is_the_result_once_at_rest() -> None:
@@ -213,6 +225,21 @@ def test_N15_a_graph_has_parameters_values_and_outputs_of_its_own() -> None:
     assert run.result == "failed" and "parameter 'by': out of range; expected at most 5; got 6" in run.reason
 
 
+def test_N15_each_attempt_begins_with_new_values_and_counts() -> None:
+    inner = graph(
+        "inner",
+        node("A", "B", Call(kind=Kind.SET, arguments={"n": Given(value="$n + 1")})),
+        node("B", [Candidate(when="B.count < 2", go="A"), Candidate(end="failed")], leaf(n="$n")),
+        values={"n": Given(value=0)},
+    )
+    run = Driver(graph("g", node("x", (), calls("inner"), retry=1)), inner)
+    seen = []
+    for _ in range(4):
+        seen.append(run.arguments["x/B"]["n"])
+        run.end("x/B")
+    assert seen == [1, 2, 1, 2] and run.result == "failed"
+
+
 def test_N1_roles_lead_to_parts_through_all_calls() -> None:
     touch = Call(kind=Kind.LEAF, skill="touch", parts={"arm": "hand", "wrist": "sensor"})
     outer = Call(kind=Kind.GRAPH, skill="inner", parts={"hand": "robot"})
@@ -272,6 +299,17 @@ def test_N17_a_reaction_at_once_ends_inner_calls() -> None:
     assert run.started == ["A/c", "back"]
     run.ends("back", "B")
     assert run.result == "done"
+
+
+@pytest.mark.parametrize("once", [False, True])
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_N17_the_first_reaction_in_the_text_wins(once: bool, order: tuple[int, int]) -> None:
+    reactions = tuple(GraphReaction(when=f"x > {n}", go=n, once=once) for n in "pq")
+    run = Driver(graph("g", node("A"), node("p"), node("q"), reactions=reactions))
+    for reaction in order:
+        run.fire(reaction=reaction)
+    run.end("A", "cancelled" if once else "done")
+    assert run.started == ["A", "p"]
 
 
 def test_N17_a_reaction_at_the_end_waits_for_the_node_of_its_graph() -> None:
@@ -381,6 +419,17 @@ def test_N19_reactions_are_watched_anew_when_it_goes_on() -> None:
     assert run.started == ["A/c", "A/c"] and run.watched[""].watch != first
 
 
+def test_N19_a_reaction_that_was_about_to_be_followed_is_forgotten() -> None:
+    run = reacting(once=False)
+    run.fire()
+    run.give(events.Pause())
+    run.end("A/c")
+    assert run.standing == "after A/c" and not run.watched
+    run.give(events.Resume())
+    run.ends("A/d", "B")
+    assert run.started == ["A/c", "A/d", "B"]
+
+
 @pytest.mark.parametrize(
     ("how", "started"), [("", ["A", "A"]), ("again", ["A", "A"]), ("next", ["A", "B"])]
 )
@@ -397,10 +446,12 @@ def test_N20_candidates_are_judged_when_it_goes_on() -> None:
     run = Driver(graph("g", node("A", then), node("B"), node("C")))
     run.give(events.Pause())
     run.end("A")
+    assert run.give(events.Resume(how="agian")).refused == (
+        "expected one of the known names; did you mean 'again'; got 'agian'"
+    )
     run.values = {"x": 2.0}
     run.give(events.Resume())
     assert run.started == ["A", "B"]
-    assert run.give(events.Resume(how="agian")).refused == "the run does not stand; pause it first"
 
 
 def stepping() -> Driver:
@@ -415,6 +466,7 @@ def test_N21_step_over() -> None:
     run.end("A")
     assert run.standing == "after A"
     run.give(events.Step())
+    assert run.give(events.Step()).refused == "the run does not stand; pause it first"
     run.ends("B/d", "B/e")
     assert run.standing == "after B"
 
@@ -602,12 +654,23 @@ def test_N28_protective_stop() -> None:
     assert run.standing == "cut A"
     held = "a protective stop holds the robot; release it first"
     assert run.give(events.Resume(how="again")).refused == held and run.jump("B") == held
+    assert run.give(events.Step()).refused == held
     run.give(events.Released())
     assert run.started == ["A"]
     said = "after a protective stop, say how to go on: again, next, a jump, or cancel"
     assert run.give(events.Resume()).refused == said and run.give(events.Step()).refused == said
     run.give(events.Resume(how="again"))
     assert run.started == ["A", "A"]
+
+
+def test_N28_a_run_can_be_cancelled_during_a_stop() -> None:
+    run = Driver(graph("g", *sequence("A", "B")))
+    run.give(events.Stopped())
+    run.end("A", "failed", "PROTECTIVE_STOP")
+    run.give(events.Skip(result="done"))
+    assert run.standing == "after A" and run.started == ["A"], "a result moves nothing"
+    run.give(events.Cancel())
+    assert run.result == "cancelled" and run.started == ["A"]
 
 
 @pytest.mark.parametrize("first", ["jump", "reaction"])

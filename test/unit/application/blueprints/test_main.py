@@ -23,6 +23,7 @@ from robot_rt_control.application.command_line.exit_codes import ExitCode
 from robot_rt_control.application.command_line.verbs import summary
 
 ROOT = Path(__file__).resolve().parents[4]
+BENCH = str(ROOT / "test" / "lockstep" / "mock_bench.yaml")
 Captured = pytest.CaptureFixture[str]
 
 TOUR = """\
@@ -34,13 +35,6 @@ nodes:
   rest: {wait: $pause}
 """
 PROBE = "name: probe\nlevel: motion_skill\nis: {skill: move_until_contact}\n"
-
-
-@pytest.fixture(autouse=True)
-def simulator() -> None:
-    """Of the bench: where it is missing, the command line says so on the screen that these tests read."""
-    importlib.import_module("pybullet")
-
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -98,7 +92,7 @@ def test_the_command_is_installed_and_completes(monkeypatch: pytest.MonkeyPatch)
     assert [made.prog for made in completed] == [parser().prog] == ["robot-rt-control-blueprint"]
 
 
-@pytest.mark.parametrize("workcell", ["bench", "base_push"])
+@pytest.mark.parametrize("workcell", [BENCH, "base_push"], ids=["file", "name"])
 def test_a_new_blueprint_is_valid_and_can_be_rehearsed(workcell: str, tmp_path: Path, capsys: Captured) -> None:
     file = str(tmp_path / "first.yaml")
     assert said(capsys, "new", file, "--workcell", workcell)[0] == ExitCode.DONE
@@ -112,9 +106,9 @@ def test_a_new_blueprint_is_valid_and_can_be_rehearsed(workcell: str, tmp_path: 
 
 
 def test_mistakes_have_lines_and_nodes(tour: str, capsys: Captured) -> None:
-    assert said(capsys, "check", tour, "--workcell", "bench")[0] == ExitCode.DONE
+    assert said(capsys, "check", tour, "--workcell", BENCH)[0] == ExitCode.DONE
     Path(tour).write_text(TOUR.replace("go: again", "go: agian").replace("wait: $pause", "wait: -1"))
-    code, data = as_json(capsys, "check", tour, "--workcell", "bench")
+    code, data = as_json(capsys, "check", tour, "--workcell", BENCH)
     assert code == ExitCode.FAILED
     (checked,) = data["skills"]
     assert [(error["node"], "tour.yaml:" in error["text"]) for error in checked["errors"]] == [
@@ -126,10 +120,10 @@ def test_mistakes_have_lines_and_nodes(tour: str, capsys: Captured) -> None:
 
 def test_strict_levels(tour: str, capsys: Captured) -> None:
     probe = str(Path(tour).with_name("probe.yaml"))
-    assert said(capsys, "check", probe, "--strict-levels", "--workcell", "bench")[0] == ExitCode.DONE
+    assert said(capsys, "check", probe, "--strict-levels", "--workcell", BENCH)[0] == ExitCode.DONE
     Path(probe).write_text(PROBE.replace("motion_skill", "behavior_skill"))
-    assert said(capsys, "check", probe, "--workcell", "bench")[0] == ExitCode.DONE
-    code, _, err = said(capsys, "check", probe, "--strict-levels", "--workcell", "bench")
+    assert said(capsys, "check", probe, "--workcell", BENCH)[0] == ExitCode.DONE
+    code, _, err = said(capsys, "check", probe, "--strict-levels", "--workcell", BENCH)
     assert code == ExitCode.FAILED and "expected a skill of level motion_skill" in err
 
 
@@ -138,12 +132,12 @@ def test_draw_and_expand(tour: str, tmp_path: Path, capsys: Captured) -> None:
     code, data = as_json(capsys, "draw", tour, "-o", pictures[0], "-o", pictures[1])
     assert code == ExitCode.DONE and data == {"files": pictures}
     assert all(Path(file).stat().st_size > 1000 for file in pictures)
-    code, out, _ = said(capsys, "expand", tour, "--workcell", "bench")
+    code, out, _ = said(capsys, "expand", tour, "--workcell", BENCH)
     assert code == ExitCode.DONE
     assert out.splitlines()[:5] == [
         "tour (blueprint)",
         "  touch: probe (motion_skill)",
-        "    move_until_contact (meta_skill)",
+        "    only: move_until_contact (meta_skill)",
         *[line for line in out.splitlines() if line.startswith("      ")][:2],
     ]
     assert "  again: ask (built in)" in out.splitlines()
@@ -151,12 +145,12 @@ def test_draw_and_expand(tour: str, tmp_path: Path, capsys: Captured) -> None:
 
 
 def test_chosen_results(tour: str, capsys: Captured) -> None:
-    rehearse = ("run", tour, "pause=2", "--rehearse", "--workcell", "bench")
+    rehearse = ("run", tour, "pause=2", "--rehearse", "--workcell", BENCH)
     code, data = as_json(capsys, *rehearse, "--choose", "again=yes,yes,no")
     assert (code, data["result"], data["success"]) == (ExitCode.DONE, "done", True)
     nodes = [r["path"] for r in data["records"] if r["what"] == "node"]
     assert nodes.count("touch") == 3 and nodes[-1] == "rest" and data["records"][-1]["time"] >= 2.0
-    code, out, err = said(capsys, *rehearse, "--choose", "touch=not_found", "--choose", "rest=done")
+    code, out, err = said(capsys, *rehearse, "--choose", "touch/only=not_found", "--choose", "rest=done")
     assert code == ExitCode.FAILED and "ended: failed" in out
     assert "--choose rest: done did not come" in err
     code, _, err = said(capsys, *rehearse, "--choose", "touch/only=contct")
@@ -166,11 +160,11 @@ def test_chosen_results(tour: str, capsys: Captured) -> None:
 
 
 def test_a_person_is_asked(tour: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    rehearse = ("run", tour, "--rehearse", "--ask", "--workcell", "bench")
+    rehearse = ("run", tour, "--rehearse", "--ask", "--workcell", BENCH)
     monkeypatch.setattr(sys, "stdin", io.StringIO("cont\nnonsense\nno\n"))
     code, out, err = said(capsys, *rehearse)
     assert code == ExitCode.DONE and "ended: done" in out
-    assert "touch: move_until_contact [contact | not_found | " in err and "again: Again? [yes | no]" in err
+    assert "touch/only: move_until_contact [contact | not_found | " in err and "again: Again? [yes | no]" in err
     assert "got 'nonsense'" in err
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
     code, _, err = said(capsys, *rehearse)
@@ -183,10 +177,10 @@ def test_a_person_is_asked(tour: str, capsys: Captured, monkeypatch: pytest.Monk
         (["check", "no_such.yaml"], "is neither a file nor a skill of the package"),
         (["run", "tour", "--choose", "a=b"], "expected with it also --rehearse and --workcell"),
         (["draw", "TOUR", "-o", "tour.gif"], "expected a name that ends with .svg or .png"),
-        (["run", "TOUR", "--rehearse", "--workcell", "bench", "--paused"], "--paused"),
-        (["run", "TOUR", "--rehearse", "--workcell", "bench", "--break", "up"], "--break; expected a run on a robot"),
-        (["run", "TOUR", "--rehearse", "--workcell", "bench", "pace=2"], "pace"),
-        (["run", "TOUR", "--rehearse", "--workcell", "bench", "--at", "nap"], "unknown node 'nap'"),
+        (["run", "TOUR", "--rehearse", "--workcell", BENCH, "--paused"], "--paused"),
+        (["run", "TOUR", "--rehearse", "--workcell", BENCH, "--break", "up"], "--break; expected a run on a robot"),
+        (["run", "TOUR", "--rehearse", "--workcell", BENCH, "pace=2"], "pace"),
+        (["run", "TOUR", "--rehearse", "--workcell", BENCH, "--at", "nap"], "unknown node 'nap'"),
     ],
 )
 def test_what_cannot_be_done(words: list[str], expected: str, tour: str, capsys: Captured) -> None:
@@ -230,30 +224,30 @@ TREES = """\
 def test_trees_there_and_back(tmp_path: Path, capsys: Captured) -> None:
     file = tmp_path / "trees.xml"
     file.write_text(TREES)
-    code, data = as_json(capsys, "import", str(file), "--workcell", "bench")
+    code, data = as_json(capsys, "import", str(file), "--workcell", BENCH)
     assert code == ExitCode.DONE and data["main"] == "Look"
     assert data["files"] == [str(tmp_path / "Again.yaml"), str(tmp_path / "Look.yaml")]
     look = str(tmp_path / "Look.yaml")
-    assert said(capsys, "check", look, "--workcell", "bench")[0] == ExitCode.DONE
+    assert said(capsys, "check", look, "--workcell", BENCH)[0] == ExitCode.DONE
     code, data = as_json(
-        capsys, "run", look, "--rehearse", "--workcell", "bench", "--choose", "move_until_contact=not_found"
+        capsys, "run", look, "--rehearse", "--workcell", BENCH, "--choose", "move_until_contact=not_found"
     )
     assert code == ExitCode.DONE
     assert [r["path"] for r in data["records"] if r["what"] == "node"] == [
         "move_until_contact", "Again", "Again/move_to_corner",
     ]  # fmt: skip
-    code, out, _ = said(capsys, "export", look, "--workcell", "bench")
+    code, out, _ = said(capsys, "export", look, "--workcell", BENCH)
     assert code == ExitCode.DONE and '<RetryUntilSuccessful num_attempts="3">' in out
-    code, _, err = said(capsys, "import", str(file), "--workcell", "bench")
+    code, _, err = said(capsys, "import", str(file), "--workcell", BENCH)
     assert code == ExitCode.FAILED and "expected a new file" in err
     file.write_text(TREES.replace("Fallback", "ReactiveFallback"))
-    code, _, err = said(capsys, "import", str(file), "--workcell", "bench", "--force")
+    code, _, err = said(capsys, "import", str(file), "--workcell", BENCH, "--force")
     assert code == ExitCode.FAILED and "trees.xml:3: <ReactiveFallback> is not imported" in err
 
 
 def test_models_for_editors_of_trees(tmp_path: Path, capsys: Captured) -> None:
     file = str(tmp_path / "models.xml")
-    assert as_json(capsys, "export", "--models", "--workcell", "bench", "-o", file) == (0, {"file": file})
+    assert as_json(capsys, "export", "--models", "--workcell", BENCH, "-o", file) == (0, {"file": file})
     assert '<Action ID="trace_edge">' in Path(file).read_text()
     code, _, err = said(capsys, "export")
     assert code == ExitCode.FAILED and "either SKILL or --models" in err

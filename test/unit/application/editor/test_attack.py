@@ -33,7 +33,7 @@ class StrictRobot(MemoryRobot):
 
     def call(self, service: str, request: Mapping[str, Any]) -> Json:
         self.calls_made += 1
-        assert self.answers.wait(20)
+        assert self.answers.wait(240)
         try:
             return super().call(service, request)
         except _WRONG as error:
@@ -119,21 +119,23 @@ def test_E6_stopping_waits_for_nobody(attacked: tuple[Served, EditorAttack], rob
     ]
     for thread in flood:
         thread.start()
-    end = time.monotonic() + 10
-    while statuses.count(429) < 20 and time.monotonic() < end:
+    end = time.monotonic() + 120
+    while statuses.count(429) < 22 and time.monotonic() < end:
         time.sleep(0.01)
-    assert statuses.count(429) >= 20, "one person has so many requests under way and no more"
-    began = time.monotonic()
+    assert statuses == [429] * 22, "one person has so many requests under way and no more"
     assert editor.post("protective_stop", {"stop": True}, cookie=attacking.operate)[1]["success"] and robot.stopped
-    assert time.monotonic() - began < 5
+    assert statuses == [429] * 22, "the others still wait"
     robot.answers.set()
     for thread in flood:
-        thread.join(20)
-    assert robot.calls_made <= 10
+        thread.join(120)
+    assert robot.calls_made == 8
 
 
 def test_E6_who_floods_may_still_stop(attacked: tuple[Served, EditorAttack], robot: StrictRobot) -> None:
     editor, attacking = attacked
+    person = editor.server.keys.person(attacking.watch)
+    assert person is not None
+    person.requests.rate = 0.0  # however slowly they come
     while editor.post("me", cookie=attacking.watch)[0] != 429:
         pass
     assert editor.post("protective_stop", {"stop": True}, cookie=attacking.watch)[0] == 200 and robot.stopped
@@ -170,9 +172,9 @@ def test_E8_a_robot_that_fails_is_asked_again(
 
     with monkeypatch.context() as patch:
         patch.setattr(robot, "status", fail)
-        assert looked.wait(10)
+        assert looked.wait(120)
     robot.set_speed(0.25)
-    end = time.monotonic() + 10
+    end = time.monotonic() + 120
     while json.loads(editor.server.watchers.text)["robot"].get("speed") != 0.25:
         assert time.monotonic() < end, "nobody looks any more"
         time.sleep(0.02)

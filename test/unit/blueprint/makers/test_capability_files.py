@@ -10,7 +10,7 @@ from robot_rt_control.blueprint.makers.capability_files import Capabilities, loa
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.server.offline_catalogue import offline_catalogue
 
-BENCH = Path(__file__).parents[4] / "config" / "bench.yaml"
+BENCH = Path(__file__).parents[3] / "lockstep" / "mock_bench.yaml"
 
 GOOD = '''
 from typing import Annotated, Literal

@@ -17,7 +17,7 @@ from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.server.offline_catalogue import offline_catalogue
 from robot_rt_control.vocabulary.errors import DefinitionError
 
-BENCH = Path(__file__).parents[4] / "config" / "bench.yaml"
+BENCH = Path(__file__).parents[3] / "lockstep" / "mock_bench.yaml"
 
 DOCK = """
 name: dock
