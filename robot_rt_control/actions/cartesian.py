@@ -81,20 +81,6 @@ def begin_tool_plan(tool, part):
 
 
 @realtime
-def acceleration_to_keep(a, v, slowest, fastest, most, jerk):
-    """The part of the last command's acceleration with which a plan of one of the tool's components starts.
-
-    Ramped down by `jerk`, it has to lead to a velocity between `slowest` and `fastest`, or it could be that of a motion
-    within the action's own limits `most` and `jerk`. What exceeds that is dropped at once, ignoring jerk: an action
-    that is gentler than the joints' limits would take so long to ramp it down that the tool first went far, even away
-    from its goal. It may not even be there: at the end of a hard stop, the next acceleration can only be guessed.
-    """
-    room = fastest - v if a > 0.0 else v - slowest
-    kept = max(math.sqrt(2.0 * jerk * max(room, 0.0)), min(most, math.sqrt(2.0 * jerk * abs(v))))
-    return min(max(a, -kept), kept)
-
-
-@realtime
 def _look_ahead(tool, part, t):
     """The joint positions that the present motion reaches after t [s]."""
     for j in range(part.dof):

@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from robot_rt_control.actions.cartesian import (
-    acceleration_to_keep,
     add_fading,
     begin_tool_plan,
     command_joints,
@@ -65,15 +64,6 @@ def set_component_limits(state, first, speed, acceleration, ramp_time):
         state.top_speed[i] = share * speed
         state.top_acceleration[i] = share * acceleration
         state.top_jerk[i] = share * acceleration / ramp_time
-        top = math.copysign(speed, state.way[i]) if state.way[i] != 0.0 else 0.0
-        state.tool.acceleration[i] = acceleration_to_keep(
-            state.tool.acceleration[i],
-            state.tool.twist[i],
-            min(top, 0.0),
-            max(top, 0.0),
-            state.top_acceleration[i],
-            state.top_jerk[i],
-        )
 
 
 @realtime

@@ -1,7 +1,6 @@
 """velocity_move: move with a joint velocity or a tool twist until another action starts."""
 
 from robot_rt_control.actions.cartesian import (
-    acceleration_to_keep,
     add_fading,
     begin_tool_plan,
     command_joints,
@@ -84,17 +83,14 @@ def start_tool(state, params, part):
     for i in range(6):
         acceleration = params.linear_acceleration if i < 3 else params.angular_acceleration
         acceleration *= share_of_change(state, i, 0.01 * acceleration)
-        jerk = acceleration / params.ramp_time
-        v, goal = state.tool.twist[i], state.goal[i]
-        a = acceleration_to_keep(state.tool.acceleration[i], v, min(v, goal), max(v, goal), acceleration, jerk)
         component_status = plan_velocity(
             state.plan[i],
             0.0,
-            v,
-            a,
-            goal,
+            state.tool.twist[i],
+            state.tool.acceleration[i],
+            state.goal[i],
             acceleration,
-            jerk,
+            acceleration / params.ramp_time,
         )
         if component_status != 0:
             status = component_status

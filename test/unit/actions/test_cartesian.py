@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from robot_rt_control.actions.cartesian import (
-    acceleration_to_keep,
-    begin_tool,
-    follow_tool,
-    follow_tool_beside,
-    tool_dtype,
-)
+from robot_rt_control.actions.cartesian import begin_tool, follow_tool, follow_tool_beside, tool_dtype
 from robot_rt_control.actions.move_linear import MoveLinear
 from robot_rt_control.actions.velocity_move import VelocityMove
 from robot_rt_control.model.kinematics import forward
@@ -110,17 +102,3 @@ def test_a_tool_motion_takes_over_and_is_taken_over_without_a_jump(bent, first, 
     jerk = np.abs(np.diff(positions, 3, axis=0)).max(axis=1) / DT**3
     before, across, after = np.split(jerk, [ticks - 4, ticks + 1])
     assert across.max() <= 1.01 * max(before.max(), after.max())
-
-
-@given(
-    a=st.floats(-10, 10), v=st.floats(-1, 1), top=st.floats(-1, 1), most=st.floats(0.1, 2), jerk=st.floats(1, 100)
-)
-def test_an_acceleration_is_kept_as_far_as_it_leads_to_a_wanted_speed(a, v, top, most, jerk):
-    slowest, fastest = min(top, 0.0), max(top, 0.0)
-    kept = acceleration_to_keep(a, v, slowest, fastest, most, jerk)
-    assert kept * a >= 0.0 and abs(kept) <= abs(a)
-    reached = v + kept * abs(kept) / (2 * jerk)
-    beyond = reached - fastest if a > 0.0 else slowest - reached
-    assert abs(kept) <= most + 1e-9 or beyond <= 1e-9
-    if abs(a) <= most and abs(a) <= np.sqrt(2 * jerk * abs(v)):
-        assert kept == a, "what the action could do itself is continued"
