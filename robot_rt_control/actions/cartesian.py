@@ -12,7 +12,7 @@ in the world frame, orientations are quaternions x y z w, a twist is (6,): linea
 
 import math
 
-from robot_rt_control.actions.following import POSITION
+from robot_rt_control.actions.following import POSITION, jerk_to_release
 from robot_rt_control.memory.layout import record
 from robot_rt_control.model.kinematics import (
     differential_inverse,
@@ -78,6 +78,26 @@ def begin_tool_plan(tool, part):
     for i in range(6):
         tool.acceleration[i] += (tool.wanted[i] - tool.twist[i]) / _AHEAD
     tool.slowed = 1.0
+
+
+@realtime
+def time_to_release(part):
+    """[s] in which the joints' limits of jerk end the acceleration of the last command."""
+    longest = part.dt
+    for j in range(part.dof):
+        longest = max(longest, abs(part.motion_acceleration[j]) / part.jerk_limit[j])
+    return longest
+
+
+@realtime
+def tool_jerk(v, a, slowest, fastest, least, time):
+    """The jerk of a plan for one of the tool's components, `least` or more.
+
+    An action that is gentler than the joints' limits may take over an acceleration that it would take long to end: the
+    tool first went far, even away from its goal. So it ends, at most as fast as the joints can in `time`, before the
+    velocity leaves the range from `slowest` to `fastest`.
+    """
+    return jerk_to_release(v, a, fastest if a > 0.0 else -slowest, least, max(least, abs(a) / time))
 
 
 @realtime

@@ -42,6 +42,13 @@ def plan_stops(plan, part):
 
 
 @realtime
+def jerk_to_release(v, a, top, least, most):
+    """The jerk, from `least` to `most`, that ends acceleration a before the speed exceeds `top`."""
+    room = top - math.copysign(1.0, a) * v
+    return min(max(least, a * a / (2.0 * room)), most) if room > 0.0 else most
+
+
+@realtime
 def vanishing(offset, velocity, t):
     """What is left at time t [s] of an offset, and of its velocity, which began at 0: nothing from BLEND_TIME on."""
     if t >= BLEND_TIME:

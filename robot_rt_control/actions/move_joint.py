@@ -10,6 +10,7 @@ from robot_rt_control.actions.following import (
     distance,
     follow,
     is_within,
+    jerk_to_release,
     largest_difference,
     longest,
 )
@@ -19,13 +20,6 @@ from robot_rt_control.motion.profile import profile_dtype
 from robot_rt_control.motion.synchronize import plan_position_synchronized
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.errors import DefinitionError
-
-
-@realtime
-def jerk_to_release(v, a, top, least, most):
-    """The jerk, from `least` to `most`, that ends acceleration a before the speed exceeds `top`."""
-    room = top - math.copysign(1.0, a) * v
-    return min(max(least, a * a / (2.0 * room)), most) if room > 0.0 else most
 
 
 @realtime

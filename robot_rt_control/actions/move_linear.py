@@ -12,7 +12,9 @@ from robot_rt_control.actions.cartesian import (
     find_mean_joint_velocity,
     limit_joint_velocity,
     plan_fading,
+    time_to_release,
     tool_dtype,
+    tool_jerk,
 )
 from robot_rt_control.actions.following import distance, follow, is_within, longest
 from robot_rt_control.actions.headings import turned_about_z, unit_quaternion
@@ -47,7 +49,7 @@ _MOVING = 0.01
 
 
 @realtime
-def set_component_limits(state, first, speed, acceleration, ramp_time):
+def set_component_limits(state, first, speed, acceleration, ramp_time, time):
     """Distribute the limits to three components in the ratio of their distances, so that the path is straight.
 
     A component that is already in motion gets the full limit, so that it can finish in time.
@@ -63,7 +65,15 @@ def set_component_limits(state, first, speed, acceleration, ramp_time):
         share = max(share, _LEAST_SHARE)
         state.top_speed[i] = share * speed
         state.top_acceleration[i] = share * acceleration
-        state.top_jerk[i] = share * acceleration / ramp_time
+        top = math.copysign(speed, state.way[i]) if state.way[i] != 0.0 else 0.0
+        state.top_jerk[i] = tool_jerk(
+            state.tool.twist[i],
+            state.tool.acceleration[i],
+            min(top, 0.0),
+            max(top, 0.0),
+            share * acceleration / ramp_time,
+            time,
+        )
 
 
 @realtime
@@ -104,8 +114,9 @@ def plan_line(state, params, part):
     for i in range(3):
         state.way[i] = state.goal_position[i] - state.start_position[i]
         state.way[3 + i] = state.vector[i]
-    set_component_limits(state, 0, params.speed, params.acceleration, params.ramp_time)
-    set_component_limits(state, 3, params.angular_speed, params.angular_acceleration, params.ramp_time)
+    time = time_to_release(part)
+    set_component_limits(state, 0, params.speed, params.acceleration, params.ramp_time, time)
+    set_component_limits(state, 3, params.angular_speed, params.angular_acceleration, params.ramp_time, time)
     status = plan_position_synchronized(
         state.plan,
         6,

@@ -10,7 +10,9 @@ from robot_rt_control.actions.cartesian import (
     lead_pose,
     limit_joint_velocity,
     plan_fading,
+    time_to_release,
     tool_dtype,
+    tool_jerk,
     turn_twist,
 )
 from robot_rt_control.actions.following import POSITION
@@ -79,18 +81,20 @@ def start_tool(state, params, part):
         state.goal[3 + i] = params.angular[i]
     if params.in_tool_frame != 0.0:
         turn_twist(state.tool, state.goal)
+    time = time_to_release(part)
     status = 0
     for i in range(6):
         acceleration = params.linear_acceleration if i < 3 else params.angular_acceleration
         acceleration *= share_of_change(state, i, 0.01 * acceleration)
+        v, a, goal = state.tool.twist[i], state.tool.acceleration[i], state.goal[i]
         component_status = plan_velocity(
             state.plan[i],
             0.0,
-            state.tool.twist[i],
-            state.tool.acceleration[i],
-            state.goal[i],
+            v,
+            a,
+            goal,
             acceleration,
-            acceleration / params.ramp_time,
+            tool_jerk(v, a, min(v, goal), max(v, goal), acceleration / params.ramp_time, time),
         )
         if component_status != 0:
             status = component_status

@@ -247,3 +247,24 @@ def test_a_part_that_another_session_holds_is_named_before_anything_moves(skills
         with client.session("arm", name="holder"), pytest.raises(SessionError, match="'arm'.*holder"):
             LockstepBlueprint(client, skills, "tour")
         assert client.sessions() == []
+
+
+LEAVING = """
+name: leaving
+nodes:
+  touch: {skill: move_until_contact, with: {way: [0, 0, -0.1], speed: 0.05}, then: [{on: contact, go: up}]}
+  up: {skill: move_linear, parts: {arm: arm}, with: {offset: [0, 0, 0.02], speed: 0.05}, until: is_settled}
+"""
+
+
+def test_what_follows_a_contact_leaves_it_at_once() -> None:
+    """The arm brakes hard for the contact, and the next node takes over at that moment: 317 N came of that once."""
+    with LockstepClient(BENCH, hardware="pybullet") as client:
+        client.sleep(0.02)
+        run = LockstepBlueprint(client, catalogue(LEAVING), "leaving")
+        lowest, pushes = 1.0, []
+        while run.step() is None:
+            lowest = min(lowest, client.value("arm.tool.z"))
+            pushes.append(client.value("wrist.force.z"))
+        assert pushes[0] - min(pushes) < 35.0, "[N]"
+        assert lowest > 0.1055 and client.value("arm.tool.z") > 0.125, "[m] the table is felt at 0.1076"
