@@ -324,7 +324,7 @@ class MemoryRobot:
     @staticmethod
     def _called(calls: Calls, name: str) -> list[str]:
         try:
-            return [e.skill for e in calls.expand(name).calls]
+            return [e.skill for e in calls.expand(name).calls if e.level != "built in"]
         except RobotControlError:
             return []
 

@@ -280,9 +280,10 @@ function Flow() {
         setDrawn(computed);
     }, [computed]);
 
-    const oldEdges = useRef(new Map<string, Edge<LinkData>>());
+    const oldEdges = useRef<Edge<LinkData>[]>([]);
     const edges = useMemo((): Edge<LinkData>[] => {
         const at = new Map(nodes.map((node) => [node.id, node]));
+        const old = new Map(oldEdges.current.map((edge) => [edge.id, edge]));
         let backs = 0;
         const isLaidOut = (id: string): boolean => {
             const [x, y] = laid.places[id] ?? [NaN, NaN];
@@ -301,15 +302,16 @@ function Flow() {
         const bends = isLaidOut(link.from) && isLaidOut(link.to) ? laid.bends[`${link.from}>${link.to}`] ?? [] : [];
         const taken = way.links.has(`${link.from}>${link.to}`);
         const chosen = doc?.link?.node === link.node && doc.link.index === link.index;
-        return kept(oldEdges.current.get(link.id), {
+        return kept(old.get(link.id), {
             id: link.id, type: 'link', source: link.from, sourceHandle: link.port, target: link.to, targetHandle: 'in', selected: chosen,
             ariaLabel: `From ${link.from} on ${link.port} to ${link.to}`,
             markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color: chosen ? '#1d4ed8' : taken ? '#15803d' : link.failure ? '#b45309' : '#64748b' },
             data: { label: link.label, failure: link.failure, taken, chosen, node: link.node, index: link.index, bends, aside },
         });
         });
-        oldEdges.current = new Map(made.map((edge) => [edge.id, edge]));
-        return made;
+        const isSame = made.length === oldEdges.current.length && made.every((edge, n) => edge === oldEdges.current[n]);
+        if (!isSame) oldEdges.current = made;
+        return oldEdges.current;
     }, [picture, way, doc?.link, nodes, laid]);
 
     // Where links begin has to be measured again when a node got other ports; in one go, for each call draws everything.
