@@ -93,6 +93,7 @@ class MemoryRun:
     plan: Any
     source: str
     catalogue: SkillCatalogue
+    rehearsed: bool = False
     records: list[Json] = field(default_factory=list)
     leaves: dict[int, Leaf] = field(default_factory=dict)
     ended: list[Event] = field(default_factory=list)
@@ -154,6 +155,7 @@ class MemoryRun:
             "result": outcome.result if outcome else "",
             "reason": outcome.reason if outcome else "",
             "source": self.source,
+            "rehearsed": self.rehearsed,
             "will_pause": state.will_pause,
             "has_to_be_said": state.has_to_be_said,
             "jump": state.jump,
@@ -442,6 +444,7 @@ class MemoryRobot:
             except RobotControlError as error:
                 return {"success": False, "message": str(error), "refusals": refusals(error), "run": ""}
             run = MemoryRun(self, f"run-{len(self.runs) + 1}", plan, goal.get("source", ""), catalogue)
+            run.rehearsed = bool(goal.get("rehearse"))  # here, nothing moves anyway
             self.runs.append(run)
             given = [
                 ParameterValue(name=p["name"], value=p.get("text") or p["values"][0])
