@@ -35,7 +35,7 @@ _PAGES = 20
 _NODES = 300
 _PORT = 8428
 _STARTUP_S = 900.0
-_TURN_S = 0.5
+_TURN_S = 1.0
 """Between two events: longer than a browser is expected to need."""
 _PYTHON = """
 import time
@@ -113,7 +113,7 @@ def measure(options: Options) -> Report:
             found["dragged"] = dragged(page, options.amount(300))
             found["mistake"] = mistakes(page, options.amount(50))
             page.context.close()
-            times, lost = pictures(browser, link, blueprints, Path(folder), options.amount(100))
+            times, lost = pictures(browser, link, blueprints, Path(folder), options.amount(60))
             found["event"] = times
             browser.close()
     aims = [
