@@ -44,7 +44,7 @@ def follow(page: Any, step: str) -> None:
             _pressed(page, text).click()
             settled(page)
         elif what == "see":
-            page.get_by_text(text).first.wait_for()
+            page.get_by_text(text).locator("visible=true").first.wait_for()  # a list's entries have the words as well
         elif what == "key":
             page.keyboard.press(text)
             settled(page)
