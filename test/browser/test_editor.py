@@ -54,6 +54,11 @@ def run_state(page: Any) -> Any:
     return page.get_by_test_id("run-state")
 
 
+def compared(page: Any) -> None:
+    """Both texts are there. With one of them, all lines are added or removed."""
+    page.locator(".difference .same", has_text="name: ").wait_for()
+
+
 def tab(page: Any, name: str) -> None:
     page.get_by_role("tab", name=re.compile(f"^{name}")).last.click()
 
@@ -230,7 +235,7 @@ def test_a_skill_is_dropped_on_a_link_and_versions_are_compared(come: Callable[.
     page.get_by_text("Saved long as version 2").wait_for()
     page.get_by_role("tab", name="Files").click()
     page.get_by_role("button", name="Compare versions of long").click()
-    page.locator(".difference .removed").wait_for()  # until both texts are there, all lines are added
+    compared(page)
     changed = [line.strip() for line in page.locator(".difference .added").all_inner_texts()]
     assert changed == ["+   b: {wait: 60, then: log}", "+   log: {log: here, then: c}"]
     page.locator(".miniature .added").wait_for()
@@ -636,7 +641,7 @@ def test_nothing_hinders_people_seriously_on_any_page(
     look("rename")
     close()
     press("Compare versions of tour")
-    page.locator(".difference .removed").wait_for()
+    compared(page)
     look("versions")
     close()
     press("Expand")
