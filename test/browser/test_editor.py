@@ -680,6 +680,8 @@ def test_nothing_hinders_people_seriously_on_any_page(
     robot.connected = False
     page.get_by_text("The blueprint executor is lost").wait_for()
     look("executor lost")
+    robot.connected = True
+    page.wait_for_selector(".lost", state="detached")
     watching = come("Eve", watching=True, allow="403")
     look("watching", watching)
     watching.context.clear_cookies()
