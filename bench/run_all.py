@@ -51,6 +51,7 @@ BENCHMARKS = {
     "planning_ablation": "planning_ablation",
     "planning_beside": "planning_beside_loop",
     "blueprints": "blueprints",
+    "editor": "editor",
 }
 """Name → module with `measure(options) -> Report`."""
 

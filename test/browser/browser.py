@@ -1,8 +1,10 @@
-"""Which browser the tests drive."""
+"""Which browser the tests drive, how long they wait, and what no page may do."""
 
 from __future__ import annotations
 
+import re
 import shutil
+from typing import Any
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = (
@@ -10,8 +12,35 @@ FLAGS = (
     "--disable-component-update --disable-sync"
 ).split()
 NOT_RUN = "BROWSER TESTS WERE NOT RUN: no Chromium or Chrome is installed (Debian, Ubuntu: apt install chromium)"
+PATIENCE_S = 120.0
+"""For whatever a test waits for [s]: each wait ends with the state that it awaits, however slow the machine is."""
+PATIENCE_MS = 1e3 * PATIENCE_S
 
 
 def browser_path() -> str | None:
     """The installed one; None: there is none."""
     return next((path for name in BROWSERS if (path := shutil.which(name))), None)
+
+
+def watch_over(page: Any, origin: str, complaints: list[str], *, allow: str = "") -> None:
+    """Note what no page may do: errors and warnings in its console, and requests and sockets to other origins.
+
+    Args:
+        origin: of the editor's server: http://127.0.0.1:8420.
+        complaints: what is noted.
+        allow: regular expression of console messages that belong to the test, such as those about a dead server.
+    """
+
+    def say(message: Any) -> None:
+        if message.type in ("error", "warning") and not (allow and re.search(allow, message.text)):
+            complaints.append(message.text)
+
+    def ask(url: str) -> None:
+        if not url.startswith((f"{origin}/", f"{origin.replace('http', 'ws', 1)}/", "data:", "blob:")):
+            complaints.append(f"asked {url}")
+
+    page.set_default_timeout(PATIENCE_MS)
+    page.on("console", say)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: ask(request.url))
+    page.on("websocket", lambda socket: ask(socket.url))

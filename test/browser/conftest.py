@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import FLAGS, NOT_RUN, browser_path
-from memory_robot import MemoryRobot
-from served_editor import Served, served
+from browser import FLAGS, NOT_RUN, browser_path, watch_over
+from editor_fixtures import editor, robot
+from served_editor import Served
+
+__all__ = ["editor", "robot"]
 
 PICTURES = Path(__file__).parents[2] / ".build" / "screenshots"
 
@@ -27,19 +29,6 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @pytest.fixture
-def robot(tmp_path: Path) -> Iterator[MemoryRobot]:
-    made = MemoryRobot(tmp_path / "skills", seconds=0.4)
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def editor(robot: MemoryRobot) -> Iterator[Served]:
-    with served(robot) as made:
-        yield made
-
-
-@pytest.fixture
 def come(chromium: Any, editor: Served, request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
     """Opens the editor as another person: `come(name="Ann", watching=False)`. At the end, no page may have complained
     or have asked another origin for anything."""
@@ -52,20 +41,7 @@ def come(chromium: Any, editor: Served, request: pytest.FixtureRequest) -> Itera
             context.grant_permissions(["clipboard-read", "clipboard-write"], origin=editor.origin)
             contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
-
-        def complain(text: str) -> None:
-            if not allow or (allow not in text and '403' not in text):
-                complaints.append(text)
-
-        page.on("console", lambda m: complain(m.text) if m.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-
-        def asked(asks: Any) -> None:
-            if not asks.url.startswith((editor.origin, editor.origin.replace("http", "ws"), "data:", "blob:")):
-                complaints.append(f"asked {asks.url}")
-
-        page.on("request", asked)
+        watch_over(page, editor.origin, complaints, allow=allow)
         page.add_init_script(f"localStorage.setItem('robot_rt_control.name', {name!r})")
         page.goto(editor.watching_link if watching else editor.link)
         page.wait_for_selector(".app")

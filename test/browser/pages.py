@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
 from typing import Any
+
+from browser import PATIENCE_S
 
 SEARCH = "Find a skill; Enter adds the first one found"
 
@@ -38,10 +42,29 @@ def program_state(program: str, *active: str, strategies: tuple[tuple[str, str, 
 
 
 def settled(page: Any) -> None:
-    """The layout is done, and the check has answered."""
-    page.wait_for_timeout(200)
-    page.wait_for_function("() => !document.querySelector('.good-line')?.textContent.startsWith('Checking')")
-    page.wait_for_timeout(250)
+    """What the page needs of the server is there, the picture is laid out and drawn, and the check has answered."""
+    page.wait_for_function("() => !document.querySelector('[aria-busy=true]')")
+
+
+def until(page: Any, holds: Callable[[], object]) -> None:
+    """Wait until something holds that the page does not show."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < deadline, "waited in vain"
+        page.wait_for_timeout(20)
+
+
+def tab_to(page: Any, name: str, *, back: bool = False) -> None:
+    """Press Tab until what has the focus has this name: its label, or else its text."""
+    for _ in range(300):
+        page.keyboard.press("Shift+Tab" if back else "Tab")
+        focused = page.evaluate(
+            "() => { const it = document.activeElement;"
+            " return it.ariaLabel ?? it.labels?.[0]?.textContent ?? it.textContent; }"
+        )
+        if focused == name:
+            return
+    raise AssertionError(f"no Tab leads to {name!r}")
 
 
 def drag_skill(page: Any, name: str, x: float, y: float) -> None:
@@ -68,6 +91,15 @@ def draw_link(page: Any, source: str, result: str, target: str) -> None:
     page.mouse.up()
 
 
+def large(n: int) -> str:
+    """A blueprint of n nodes; each leads to the next one, and to another one anywhere."""
+    lines = [
+        f"  n{i}: {{wait: 1, then: [{{when: n{i}.count < 2, go: n{(i * 7) % n}}}, {{go: n{(i + 1) % n}}}]}}\n"
+        for i in range(n)
+    ]
+    return f"name: large\nstart: n0\nnodes:\n{''.join(lines)}"
+
+
 def overlaps(page: Any) -> list[str]:
     """Pairs of nodes that lie on each other."""
     boxes = page.evaluate(
@@ -86,7 +118,7 @@ def serious(page: Any) -> list[str]:
     """What axe finds that hinders people seriously."""
     from axe_playwright_python.sync_playwright import Axe
 
-    found = Axe().run(page).response["violations"]
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     return [
         f"{v['id']}: {v['help']}: {v['nodes'][0]['html'][:200]}"
         for v in found

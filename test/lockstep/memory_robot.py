@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from robot_rt_control.blueprint.calls import Calls
 from robot_rt_control.blueprint.catalogue import Skill, SkillCatalogue
 from robot_rt_control.blueprint.check import check_skill
 from robot_rt_control.blueprint.events import Event, Moment
+from robot_rt_control.blueprint.phrases import understand
 from robot_rt_control.blueprint.results import STANDARD, Outcome
 from robot_rt_control.blueprint.run_state import state_of
 from robot_rt_control.blueprint.runner import Runner
@@ -67,6 +69,12 @@ def parameter_info(p: Parameter) -> Json:
     }
 
 
+@cache
+def _bench_skills() -> SkillCatalogue:
+    """Those of the bench, without kept ones. It takes half a second, and nobody changes it: all robots share it."""
+    return SkillCatalogue(offline_catalogue(CONFIG), {name: library_template(name) for name in library_programs()}, {})
+
+
 @dataclass
 class Leaf:
     """A skill that takes a second."""
@@ -85,6 +93,7 @@ class MemoryRun:
     plan: Any
     source: str
     catalogue: SkillCatalogue
+    rehearsed: bool = False
     records: list[Json] = field(default_factory=list)
     leaves: dict[int, Leaf] = field(default_factory=dict)
     ended: list[Event] = field(default_factory=list)
@@ -146,6 +155,7 @@ class MemoryRun:
             "result": outcome.result if outcome else "",
             "reason": outcome.reason if outcome else "",
             "source": self.source,
+            "rehearsed": self.rehearsed,
             "will_pause": state.will_pause,
             "has_to_be_said": state.has_to_be_said,
             "jump": state.jump,
@@ -182,11 +192,10 @@ class MemoryRobot:
         self.started = time.monotonic()
         self.time = 0.0
         self.runs: list[MemoryRun] = []
-        self.programs = {name: library_template(name) for name in library_programs()}
+        self._base = _bench_skills()
+        self.programs, self.workcell = self._base.programs, self._base.workcell
         self.own_programs: dict[str, list[str]] = {}
-        self.workcell = offline_catalogue(CONFIG)
         self.calls: list[tuple[str, Json]] = []
-        self._base = SkillCatalogue(self.workcell, self.programs, {})
         self._callbacks: list[Callable[[Json], None]] = []
         self._lock = threading.RLock()
         self._changes = 1
@@ -235,9 +244,7 @@ class MemoryRobot:
                 template = self.store.get(f"{name}@{version}").template
                 if template is not None:
                     kept[f"{name}@{version}"] = kept[name] = template
-        found = SkillCatalogue(self.workcell, self.programs, kept)
-        found._existing = self._base._existing
-        return found
+        return self._base.with_skills(kept)
 
     # --- the interfaces -------------------------------------------------------------------------
 
@@ -319,7 +326,7 @@ class MemoryRobot:
     @staticmethod
     def _called(calls: Calls, name: str) -> list[str]:
         try:
-            return [e.skill for e in calls.expand(name).calls]
+            return [e.skill for e in calls.expand(name).calls if e.level != "built in"]
         except RobotControlError:
             return []
 
@@ -360,11 +367,10 @@ class MemoryRobot:
     def _give_command(self, text: str, gesture: bool = False, source: str = "") -> Json:
         if phrases.is_stop(text):
             return self._control("cancel", source=source)
-        for name in self.store.names():
-            template = self.store.get(name).template
-            if template and text in [p for c in template.content.commands for p in c.say]:
-                return {**self.run({"skill": name, "source": source}), "blueprint": name}
-        raise DefinitionError(f"no blueprint is started by {text!r}")
+        templates = {name: self.store.get(name).template for name in self.store.names()}
+        said = understand(text, {name: template for name, template in templates.items() if template})
+        given = [{"name": p.name, "values": [p.value], "text": ""} for p in said.arguments]
+        return {**self.run({"skill": said.skill, "parameters": given, "source": source}), "blueprint": said.skill}
 
     def _control(self, command: str, run: str = "", node: str = "", now: bool = False, come_back: bool = False,
                  into: bool = False, how: str = "", value: str = "", breakpoints: Iterable[str] = (),
@@ -438,6 +444,7 @@ class MemoryRobot:
             except RobotControlError as error:
                 return {"success": False, "message": str(error), "refusals": refusals(error), "run": ""}
             run = MemoryRun(self, f"run-{len(self.runs) + 1}", plan, goal.get("source", ""), catalogue)
+            run.rehearsed = bool(goal.get("rehearse"))  # here, nothing moves anyway
             self.runs.append(run)
             given = [
                 ParameterValue(name=p["name"], value=p.get("text") or p["values"][0])

@@ -21,8 +21,14 @@ from robot_rt_control.application.editor.server import EditorServer
 class Served:
     """A server that runs."""
 
-    def __init__(self, server: EditorServer, port: int, loop: asyncio.AbstractEventLoop) -> None:
-        self.server, self.port, self.loop = server, port, loop
+    def __init__(self, server: EditorServer, port: int, loop: asyncio.AbstractEventLoop, thread: threading.Thread):
+        self.server, self.port, self.loop, self._thread = server, port, loop, thread
+
+    def end(self) -> None:
+        """Close it, as the end of its process would: sockets close, and its tokens and cookies are forgotten."""
+        if self._thread.is_alive():
+            self.loop.call_soon_threadsafe(self.loop.stop)
+            self._thread.join(20)
 
     @property
     def origin(self) -> str:
@@ -82,7 +88,7 @@ def served(robot: Robot, port: int = 0) -> Iterator[Served]:
         runner = web.AppRunner(server.app, shutdown_timeout=0.5)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", port, reuse_address=True).start()
-        found.append(Served(server, port, loop))
+        found.append(Served(server, port, loop, thread))
         return runner
 
     def run() -> None:
@@ -99,5 +105,4 @@ def served(robot: Robot, port: int = 0) -> Iterator[Served]:
     try:
         yield found[0]
     finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(20)
+        found[0].end()

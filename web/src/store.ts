@@ -160,6 +160,13 @@ export class Store {
         }
     }
 
+    private readonly loaded = new Set<string>();
+
+    /** Whether skills, programs and what the workcell has are here. */
+    get isLoaded(): boolean {
+        return this.loaded.size === 3;
+    }
+
     /** Ask again in a second for what was not answered: the robot may still be coming up. */
     private retry(what: string, load: () => Promise<void>): void {
         window.clearTimeout(this.later.get(what));
@@ -173,6 +180,7 @@ export class Store {
             ask<Answer & { action_types?: ActionType[]; motion_command?: ParameterInfo[] }>('action_types'),
         ]);
         if (!parts.parts || !variables.variables || !types.action_types) this.retry('workcell', () => this.loadWorkcell());
+        else this.loaded.add('workcell');
         this.parts = parts.parts ?? [];
         this.variables = variables.variables ?? [];
         this.types = new Map((types.action_types ?? []).map((type) => [type.name, type]));
@@ -201,6 +209,7 @@ export class Store {
         const answer = await ask<Answer & { skills?: SkillInfo[] }>('list_skills', {});
         if (answer.success) {
             this.skills = answer.skills ?? [];
+            this.loaded.add('skills');
             this.changed();
             this.check();
         } else this.retry('skills', () => this.loadSkills());
@@ -208,8 +217,10 @@ export class Store {
 
     async loadPrograms(): Promise<void> {
         const answer = await ask<Answer & { programs?: ProgramInfo[] }>('list_programs', { with_text: true });
-        if (answer.success) this.programs = answer.programs ?? [];
-        else this.retry('programs', () => this.loadPrograms());
+        if (answer.success) {
+            this.programs = answer.programs ?? [];
+            this.loaded.add('programs');
+        } else this.retry('programs', () => this.loadPrograms());
         this.changed();
     }
 

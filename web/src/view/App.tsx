@@ -191,7 +191,7 @@ function Left() {
         return () => window.removeEventListener('show-panel', take);
     }, []);
     return (
-        <aside className="left" aria-label="Skills and files">
+        <aside className="left" aria-label="Skills and files" aria-busy={!store.isLoaded}>
             <Tabs label="Left" names={[['skills', 'Skills'], ['files', 'Files'], ['runs', 'Runs']]} active={tab} change={setTab} />
             <div className="scroll" role="tabpanel" aria-label={tab}>{tab === 'skills' ? <Shelves /> : tab === 'files' ? <Files /> : <Runs />}</div>
         </aside>
@@ -268,7 +268,7 @@ function Centre() {
             )}
             <div className="view">{it.view === 'text' && doc ? <TextEditor /> : <Canvas />}</div>
             {doc && (
-                <footer className="mistakes" aria-live="polite" aria-label="Mistakes">
+                <footer className="mistakes" aria-live="polite" aria-label="Mistakes" aria-busy={doc.checked !== doc.history.text}>
                     {doc.mistakes.length === 0 ? <p className="good-line">{doc.checked === doc.history.text ? 'No mistakes.' : 'Checking …'}</p> : (
                         <details open={mistakes > 0}>
                             <summary>{mistakes > 0 && `${mistakes} ${mistakes === 1 ? 'mistake' : 'mistakes'}`}{mistakes > 0 && warnings > 0 && ', '}{warnings > 0 && `${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`}</summary>

@@ -16,7 +16,7 @@ import { wayOf, type Way } from '../way.ts';
 import { detour } from './detour.ts';
 import { FoldedNode, FoldMenu } from './Folded.tsx';
 import { foldPicture, foldWay } from './folding.ts';
-import { type Box, layoutRequest, pictureOf } from './picture.ts';
+import { type Box, kept, layoutRequest, pictureOf } from './picture.ts';
 
 export interface NodeData extends Record<string, unknown> {
     box: Box;
@@ -171,6 +171,29 @@ function aroundBoxes(id: string, from: Node, to: Node, nodes: readonly Node[], k
     return points;
 }
 
+// What never changes: with new functions and objects, React Flow draws all nodes and links at each move of the mouse.
+function chooseLink(_: unknown, { data }: Edge<LinkData>): void {
+    if (data) store.select([], { node: data.node, index: data.index });
+}
+
+function reconnect({ data, target }: Edge<LinkData>, to: Connection): void {
+    if (!data) return;
+    const { node, index } = data;
+    store.edit((text) => store.doc?.shown.isProgram ? moveLink(text, node, index, target, to.source, to.target)
+        : connect(disconnect(text, node, index), to.source, to.sourceHandle ?? 'success', to.target));
+}
+
+function openNode(_: unknown, node: Node<NodeData>): void {
+    const inner = store.doc?.shown.nodes.find((each) => each.id === node.id);
+    if (inner?.skill) void store.openSkill(inner.skill);
+}
+
+function mapColor(node: Node): string {
+    return (node.data as NodeData).state ? '#2563eb' : '#94a3b8';
+}
+
+const PRO_OPTIONS = { hideAttribution: true };
+const ARIA_LABELS = { 'node.a11yDescription.default': 'Press Enter to select, arrow keys to move, F2 to rename, Delete to remove.' };
 const NODE_TYPES = { skill: SkillNode };
 const EDGE_TYPES = { link: LinkEdge };
 const NOWHERE: Laid = { structure: '', places: {}, bends: {} };
@@ -182,13 +205,15 @@ function usePlaces(key: number, structure: string, request: object): Laid {
     useEffect(() => {
         if (known?.structure === structure) return;
         let over = false;
-        void ask<Answer & Partial<Laid>>('layout', request).then((answer) => {
+        // Of several edits in a row, the last picture is laid out.
+        const timer = setTimeout(() => void ask<Answer & Partial<Laid>>('layout', request).then((answer) => {
             if (over || !answer.places) return;
             store.places.set(key, { structure, places: answer.places, bends: answer.bends ?? {} });
             again((n) => n + 1);
-        });
+        }), 0);
         return () => {
             over = true;
+            clearTimeout(timer);
         };
         // The request follows from the structure.
         // eslint-disable-next-line react-hooks/exhaustive-deps
@@ -274,21 +299,29 @@ function Flow() {
     }, [picture, graph, doc?.mistakes, doc?.selection, doc?.readOnly, laid, live, run, way, prefix, replay, it.breakpoints, it.skills, active]); // eslint-disable-line
 
     const [nodes, setNodes] = useState<Node<NodeData>[]>(computed);
+    const [drawn, setDrawn] = useState(computed);
     const dragging = useRef(false);
     useEffect(() => {
-        if (!dragging.current) setNodes((before) => computed.map((node) => ({ ...node, measured: before.find((old) => old.id === node.id)?.measured })));
+        if (dragging.current) return;
+        setNodes((before) => {
+            const old = new Map(before.map((node) => [node.id, node]));
+            return computed.map((node) => kept(old.get(node.id), { ...node, measured: old.get(node.id)?.measured }));
+        });
+        setDrawn(computed);
     }, [computed]);
 
     const detours = useRef(new Map<string, Detour>());
+    const oldEdges = useRef<Edge<LinkData>[]>([]);
     const edges = useMemo((): Edge<LinkData>[] => {
         const at = new Map(nodes.map((node) => [node.id, node]));
+        const old = new Map(oldEdges.current.map((edge) => [edge.id, edge]));
         let backs = 0;
         const isLaidOut = (id: string): boolean => {
             const [x, y] = laid.places[id] ?? [NaN, NaN];
             const place = at.get(id)?.position;
             return place?.x === x && place.y === y;
         };
-        return (picture?.links ?? []).map((link) => {
+        const made = (picture?.links ?? []).map((link): Edge<LinkData> => {
         const from = at.get(link.from);
         const to = at.get(link.to);
         let aside = 0;
@@ -300,13 +333,16 @@ function Flow() {
         const bends = isLaidOut(link.from) && isLaidOut(link.to) ? laid.bends[`${link.from}>${link.to}`] ?? [] : from && to ? aroundBoxes(link.id, from, to, nodes, detours.current, dragging.current) : [];
         const taken = way.links.has(`${link.from}>${link.to}`);
         const chosen = doc?.link?.node === link.node && doc.link.index === link.index;
-        return {
+        return kept(old.get(link.id), {
             id: link.id, type: 'link', source: link.from, sourceHandle: link.port, target: link.to, targetHandle: 'in', selected: chosen,
             ariaLabel: `From ${link.from} on ${link.port} to ${link.to}`,
             markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color: chosen ? '#1d4ed8' : taken ? '#15803d' : link.failure ? '#b45309' : '#64748b' },
             data: { label: link.label, failure: link.failure, taken, chosen, node: link.node, index: link.index, bends, aside },
-        };
         });
+        });
+        const isSame = made.length === oldEdges.current.length && made.every((edge, n) => edge === oldEdges.current[n]);
+        if (!isSame) oldEdges.current = made;
+        return oldEdges.current;
     }, [picture, way, doc?.link, nodes, laid]);
 
     // Where links begin has to be measured again when a node got other ports; in one go, for each call draws everything.
@@ -324,11 +360,13 @@ function Flow() {
     }, [picture, update]);
 
     const fitted = useRef(-1);
+    const [fits, setFits] = useState(-1);
     useEffect(() => {
         if (!isLaid || fitted.current === it.fitWanted) return;
-        fitted.current = it.fitWanted;
-        setTimeout(() => void flow.fitView({ padding: 0.12, maxZoom: 1.1, duration: 0 }), 60);
+        const wanted = fitted.current = it.fitWanted;
+        setTimeout(() => void flow.fitView({ padding: 0.12, maxZoom: 1.1, duration: 0 }).then(() => setFits(wanted)), 60);
     }, [isLaid, it.fitWanted, flow]);
+    const isBusy = computed.length > 0 && (!isLaid || drawn !== computed || fits !== it.fitWanted);
 
     const onNodesChange = useCallback((changes: NodeChange<Node<NodeData>>[]) => {
         setNodes((before) => applyNodeChanges(changes, before));
@@ -384,10 +422,21 @@ function Flow() {
         store.add(what, [left, top], link ? { node: link.node, index: link.index } : undefined);
     }, [flow, picture]);
 
+    const begin = useCallback(() => { dragging.current = true; }, []);
+    const end = useCallback((moved: Node<NodeData>[]) => {
+        dragging.current = false;
+        store.edit((text) => moved.reduce((found, node) => moveNode(found, node.id, node.position.x, node.position.y), text));
+    }, []);
+    const clear = useCallback(() => { setMenu(null); store.select([]); }, []);
+    const openMenu = useCallback((event: React.MouseEvent, node: Node<NodeData>) => {
+        event.preventDefault();
+        if (!node.id.startsWith('@')) setMenu({ x: event.clientX, y: event.clientY, node: node.id });
+    }, []);
+
     if (!doc || !graph) return <Welcome />;
     const find = menu ? graph.nodes.find((node) => node.id === menu.node) : undefined;
     return (
-        <div className="canvas" onDrop={drop} onDragOver={(event) => event.preventDefault()}>
+        <div className="canvas" aria-busy={isBusy} onDrop={drop} onDragOver={(event) => event.preventDefault()}>
             <ReactFlow
                 nodes={nodes}
                 edges={edges}
@@ -395,27 +444,15 @@ function Flow() {
                 edgeTypes={EDGE_TYPES}
                 onNodesChange={onNodesChange}
                 onConnect={onConnect}
-                onNodeDragStart={() => { dragging.current = true; }}
-                onNodeDragStop={(_, __, moved) => {
-                    dragging.current = false;
-                    store.edit((text) => moved.reduce((found, node) => moveNode(found, node.id, node.position.x, node.position.y), text));
-                }}
-                onSelectionDragStart={() => { dragging.current = true; }}
-                onSelectionDragStop={(_, moved) => {
-                    dragging.current = false;
-                    store.edit((text) => moved.reduce((found, node) => moveNode(found, node.id, node.position.x, node.position.y), text));
-                }}
-                onEdgeClick={(_, edge) => edge.data && store.select([], { node: edge.data.node, index: edge.data.index })}
-                onReconnect={(edge, connection) => edge.data && store.edit((text) => graph.isProgram ? moveLink(text, edge.data?.node ?? '', edge.data?.index ?? 0, edge.target, connection.source, connection.target) : connect(disconnect(text, edge.data?.node ?? '', edge.data?.index ?? 0), connection.source, connection.sourceHandle ?? 'success', connection.target))}
-                onPaneClick={() => { setMenu(null); store.select([]); }}
-                onNodeContextMenu={(event, node) => {
-                    event.preventDefault();
-                    if (!node.id.startsWith('@')) setMenu({ x: event.clientX, y: event.clientY, node: node.id });
-                }}
-                onNodeDoubleClick={(_, node) => {
-                    const inner = graph.nodes.find((each) => each.id === node.id);
-                    if (inner?.skill) void store.openSkill(inner.skill);
-                }}
+                onNodeDragStart={begin}
+                onNodeDragStop={(_, __, moved) => end(moved)}
+                onSelectionDragStart={begin}
+                onSelectionDragStop={(_, moved) => end(moved)}
+                onEdgeClick={chooseLink}
+                onReconnect={reconnect}
+                onPaneClick={clear}
+                onNodeContextMenu={openMenu}
+                onNodeDoubleClick={openNode}
                 deleteKeyCode={null}
                 selectionKeyCode="Shift"
                 multiSelectionKeyCode={['Control', 'Meta']}
@@ -423,13 +460,13 @@ function Flow() {
                 minZoom={0.1}
                 maxZoom={2}
                 onlyRenderVisibleElements={graph.nodes.length > 80}
-                proOptions={{ hideAttribution: true }}
+                proOptions={PRO_OPTIONS}
                 nodesConnectable={!doc.readOnly}
-                ariaLabelConfig={{ 'node.a11yDescription.default': 'Press Enter to select, arrow keys to move, F2 to rename, Delete to remove.' }}
+                ariaLabelConfig={ARIA_LABELS}
             >
                 <Background variant={BackgroundVariant.Dots} gap={20} size={1.2} color="#cbd5e1" />
                 <Controls showInteractive={false} />
-                {graph.nodes.length > 6 && <MiniMap pannable zoomable nodeColor={(node) => ((node.data as NodeData).state ? '#2563eb' : '#94a3b8')} ariaLabel="Map of all nodes" />}
+                {graph.nodes.length > 6 && <MiniMap pannable zoomable nodeColor={mapColor} ariaLabel="Map of all nodes" />}
                 {doc.graph.problem !== '' && <Panel position="top-center"><div className="banner bad">The text cannot be read now; this is the last picture. {doc.graph.problem}</div></Panel>}
                 {graph.nodes.length === 0 && graph.is === null && (
                     <Panel position="top-center"><div className="banner">Drag {graph.isProgram ? 'an action' : 'a skill'} here from the left, or select one there and press Enter.</div></Panel>

@@ -1,5 +1,6 @@
-import { useEffect, useState } from 'react';
+import { memo, useEffect, useState } from 'react';
 
+import type { LogRecord } from '../server.ts';
 import { base, store, useStore } from '../store.ts';
 import { isRecord, type Json } from '../text/graph.ts';
 import { inWords } from '../way.ts';
@@ -22,7 +23,7 @@ export function RunPanel() {
             {it.replay ? <Replay /> : run && <Status />}
             {isOver && !it.replay && <Start />}
             {!it.replay && <Commands />}
-            {!it.replay && <Log />}
+            {!it.replay && <Log records={it.log.records} />}
             <Variables />
         </div>
     );
@@ -142,9 +143,7 @@ function Commands() {
     );
 }
 
-function Log() {
-    const it = useStore();
-    const records = it.log.records;
+const Log = memo(function Log({ records }: { records: readonly LogRecord[] }) {
     if (records.length === 0) return null;
     const shown = records.filter((record) => record.what !== 'decided' || record.go).slice(-200).reverse();
     return (
@@ -157,7 +156,7 @@ function Log() {
             </ol>
         </section>
     );
-}
+});
 
 function Replay() {
     const it = useStore();

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { memo, useEffect, useMemo, useRef, useState } from 'react';
 
 import type { SkillInfo } from '../server.ts';
 import { store, useStore } from '../store.ts';
@@ -108,7 +108,7 @@ export function Shelves() {
     );
 }
 
-function SkillItem({ item }: { item: Item }) {
+const SkillItem = memo(function SkillItem({ item }: { item: Item }) {
     const skill = item.skill;
     const needs = skill ? [
         skill.description,
@@ -151,7 +151,7 @@ function SkillItem({ item }: { item: Item }) {
             )}
         </div>
     );
-}
+});
 
 /** What is kept: blueprints and skills, programs, runs of the past. */
 export function Files() {

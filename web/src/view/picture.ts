@@ -132,3 +132,15 @@ export function layoutRequest(picture: Picture, start: string): object {
         links: picture.links.map((link) => [link.from, link.to, link.label === '' ? 0 : Math.min(link.label.length, 44) * LETTER + 14]),
     };
 }
+
+/** The old object if nothing in it has changed: then what shows it is not drawn again. */
+export function kept<T>(old: T | undefined, made: T): T {
+    return old !== undefined && same(old, made) ? old : made;
+}
+
+function same(a: unknown, b: unknown): boolean {
+    if (Object.is(a, b)) return true;
+    if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return false;
+    const keys = Object.keys(a);
+    return keys.length === Object.keys(b).length && keys.every((key) => key in b && same((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]));
+}
