@@ -67,9 +67,11 @@ def read_log(path: Path) -> list[dict[str, Any]]:
         DefinitionError: it is not the log of a run.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        *lines, _ = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise DefinitionError(f"log {str(path)!r} cannot be read", got=str(error)) from None
+    if not lines:
+        raise DefinitionError(f"{path.name}:1: not a record of a run", got="no whole line")
     found: list[dict[str, Any]] = []
     for number, line in enumerate(lines, start=1):
         try:
@@ -77,8 +79,6 @@ def read_log(path: Path) -> list[dict[str, Any]]:
             if not isinstance(record, dict) or "what" not in record:
                 raise ValueError("no record")
         except ValueError as error:
-            if number == len(lines) and found:
-                break
             raise DefinitionError(f"{path.name}:{number}: not a record of a run", got=str(error)) from None
         found.append(record)
     return found

@@ -14,6 +14,7 @@ from robot_rt_control.blueprint.levels import LEVELS, may_call
 from robot_rt_control.blueprint.phrases import phrase_key
 from robot_rt_control.blueprint.results import STANDARD
 from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.drawing.diagram import moved_places
 from robot_rt_control.vocabulary.capacities import MAX_CALL_DEPTH, MAX_NODES
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
@@ -348,6 +349,7 @@ view: {one: [1, 2, 3], twoo: [1, 2], two: [.nan, 1], three: [-4, 5.5]}
         "skill:6: view: node 'two'; expected two numbers, [x, y]; got [nan, 1]",
         "skill:6: view: there is no node 'twoo'; expected one of the known names; did you mean 'two'",
     ]
-    assert template.moved == {"three": (-4.0, 5.5)}
+    nodes = {("node", id) for id in template.content.nodes}
+    assert moved_places(template.content.view, nodes, "node") == {("node", "three"): (-4.0, 5.5)}
     higher = check_skill(SkillTemplate(text.replace("motion_skill", "behavior_skill")), bench)
     assert higher[0] == "skill:3: scenarios: 'rest' is named 2 times"

@@ -137,7 +137,7 @@ def test_draw_and_expand(tour: str, tmp_path: Path, capsys: Captured) -> None:
     assert out.splitlines()[:5] == [
         "tour (blueprint)",
         "  touch: probe (motion_skill)",
-        "    only: move_until_contact (meta_skill)",
+        "    move_until_contact (meta_skill)",
         *[line for line in out.splitlines() if line.startswith("      ")][:2],
     ]
     assert "  again: ask (built in)" in out.splitlines()
@@ -150,7 +150,7 @@ def test_chosen_results(tour: str, capsys: Captured) -> None:
     assert (code, data["result"], data["success"]) == (ExitCode.DONE, "done", True)
     nodes = [r["path"] for r in data["records"] if r["what"] == "node"]
     assert nodes.count("touch") == 3 and nodes[-1] == "rest" and data["records"][-1]["time"] >= 2.0
-    code, out, err = said(capsys, *rehearse, "--choose", "touch/only=not_found", "--choose", "rest=done")
+    code, out, err = said(capsys, *rehearse, "--choose", "touch=not_found", "--choose", "rest=done")
     assert code == ExitCode.FAILED and "ended: failed" in out
     assert "--choose rest: done did not come" in err
     code, _, err = said(capsys, *rehearse, "--choose", "touch/only=contct")
@@ -164,7 +164,7 @@ def test_a_person_is_asked(tour: str, capsys: Captured, monkeypatch: pytest.Monk
     monkeypatch.setattr(sys, "stdin", io.StringIO("cont\nnonsense\nno\n"))
     code, out, err = said(capsys, *rehearse)
     assert code == ExitCode.DONE and "ended: done" in out
-    assert "touch/only: move_until_contact [contact | not_found | " in err and "again: Again? [yes | no]" in err
+    assert "touch: move_until_contact [contact | not_found | " in err and "again: Again? [yes | no]" in err
     assert "got 'nonsense'" in err
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
     code, _, err = said(capsys, *rehearse)
