@@ -97,6 +97,7 @@ class RunHistory:
         """Note in the log of an interrupted run that its goals are cancelled. Raises OSError, DefinitionError."""
         last = self.records(run)[-1]
         append(self.folder / f"{run}.jsonl", {"tick": last["tick"], "time": last["time"], "what": INTERRUPTED})
+        self._read.pop(run, None)  # in place of a cut line, it may be just as long
 
     def records(self, run: str) -> list[dict[str, Any]]:
         """All records of a run.
