@@ -11,7 +11,7 @@ import json
 import logging
 import math
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from robot_rt_control.application.editor.layout import graph_layout
 from robot_rt_control.application.editor.motion_keys import motion_command_keys
 from robot_rt_control.application.editor.people import People
 from robot_rt_control.application.editor.robot import SERVICES, Json, Robot
+from robot_rt_control.application.editor.shared_answers import SharedAnswers
 from robot_rt_control.application.editor.watchers import MAX_OF_PERSON, MAX_WATCHERS, Watcher, Watchers
 from robot_rt_control.blueprint.phrases import is_stop
 from robot_rt_control.vocabulary.errors import RobotControlError
@@ -74,6 +75,7 @@ class EditorServer:
         self, robot: Robot, *, address: str = "127.0.0.1", port: int, secure: bool = False, page: Path = PAGE
     ) -> None:
         self.keys, self.people, self.watchers = Keys(), People(), Watchers()
+        self._answers = SharedAnswers()
         self.refused: dict[int, int] = {}
         self._robot, self._secure = robot, secure
         self._hosts = allowed_hosts(address, port)
@@ -97,7 +99,7 @@ class EditorServer:
         """Runs that are to end when nobody looks: when somebody last did."""
         self._replies: dict[str, tuple[Reply, str]] = {
             # What anybody may do who came in; what needs the operating link; what needs to operate at this moment.
-            **{name: (self._service(name), "all") for name in ("list_skills", "read_runs")},
+            **{name: (self._question(name), "all") for name in ("list_skills", "read_runs")},
             **{name: (self._service(name), "link") for name in ("save_skill", "delete_skill")},
             "give_command": (self._give_command, "all"),
             "control": (self._control, "all"),
@@ -239,25 +241,42 @@ class EditorServer:
     def _blocking(self, work: Callable[[Person, Json], Json], *, stops: bool = False) -> Reply:
         async def reply(person: Person, body: Json) -> Json:
             pool = self._stops if stops else self._pool
-            if person.under_way >= MAX_UNDER_WAY and not stops:
-                raise web.HTTPTooManyRequests(text="too many requests at once")
-            person.under_way += 1
-            try:
+            with self._one_more(person, stops=stops):
                 return await asyncio.get_running_loop().run_in_executor(pool, work, person, body)
-            finally:
-                person.under_way -= 1
 
         return reply
 
+    @contextlib.contextmanager
+    def _one_more(self, person: Person, *, stops: bool = False) -> Iterator[None]:
+        if person.under_way >= MAX_UNDER_WAY and not stops:
+            raise web.HTTPTooManyRequests(text="too many requests at once")
+        person.under_way += 1
+        try:
+            yield
+        finally:
+            person.under_way -= 1
+
     def _service(self, name: str, *, stops: bool = False) -> Reply:
         assert name in SERVICES
-        takes_source = name not in ("list_skills", "read_runs")
 
         def work(person: Person, body: Json) -> Json:
-            given = {**body, "source": f"editor: {person.name}"} if takes_source else body
-            return self._robot.call(name, given)
+            return self._robot.call(name, {**body, "source": f"editor: {person.name}"})
 
         return self._blocking(work, stops=stops)
+
+    def _question(self, name: str) -> Reply:
+        """A service that changes nothing, and has the same answer for all."""
+        assert name in SERVICES
+
+        async def reply(person: Person, body: Json) -> Json:
+            loop = asyncio.get_running_loop()
+            with self._one_more(person):
+                return await self._answers.ask(
+                    json.dumps([name, body], sort_keys=True),
+                    lambda: loop.run_in_executor(self._pool, self._robot.call, name, body),
+                )
+
+        return reply
 
     async def _control(self, person: Person, body: Json) -> Json:
         stops = body.get("command") == "cancel"
