@@ -674,7 +674,7 @@ def test_nothing_hinders_people_seriously_on_any_page(
     look("replay")
     press("Close")
     assert editor.post("operate", {"take": True, "instead_of": "1"}, cookie=cookie)[1]["success"]
-    press("Operate")  # Ben has no page open
+    press("Take over")
     look("take over")
     close()
     robot.connected = False

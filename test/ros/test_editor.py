@@ -74,10 +74,10 @@ def editor_process(port: int) -> Iterator[tuple[subprocess.Popen[str], str]]:
                 process.kill()
 
 
-@pytest.fixture
-def page(cell: DemoWorkcell, port: int) -> Iterator[Any]:
-    """At the end it may not have complained, or have asked another origin for anything. What belongs to an editor that
-    is not there, or has forgotten who came, is allowed."""
+@contextmanager
+def watched_page(port: int) -> Iterator[Any]:
+    """A page of the editor at that port. At the end it may not have complained, or have asked another origin for anything.
+    What belongs to an editor that is not there, or has forgotten who came, is allowed."""
     from playwright.sync_api import sync_playwright
 
     complaints: list[str] = []
@@ -88,6 +88,12 @@ def page(cell: DemoWorkcell, port: int) -> Iterator[Any]:
         yield made
         browser.close()
     assert complaints == []
+
+
+@pytest.fixture
+def page(cell: DemoWorkcell, port: int) -> Iterator[Any]:
+    with watched_page(port) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
@@ -132,10 +138,12 @@ def test_the_tutorials_steps_move_the_arm(page: Any, cell: DemoWorkcell, port: i
         assert [run["result"] for run in runs] == ["done"] * 3
 
 
-def test_the_editor_is_a_process_of_the_workcell(page: Any, cell: DemoWorkcell) -> None:
-    links = re.findall(r"Edit and operate: +(http://127.0.0.1:\d+/#token=\S+)", "\n".join(cell.last_lines(10_000)))
+def test_the_editor_is_a_process_of_the_workcell(cell: DemoWorkcell) -> None:
+    links = re.findall(r"Edit and operate: +(http://127.0.0.1:(\d+)/#token=\S+)", "\n".join(cell.last_lines(10_000)))
     assert links and len(set(links)) == 1, "once, or again when blueprints could be run"
-    go_to(page, links[0])
+    link, port = links[0]
+    with watched_page(int(port)) as page:
+        go_to(page, link)
 
 
 def test_E10_a_blueprint_runs_on_the_simulation_and_the_editors_death_disturbs_nothing(

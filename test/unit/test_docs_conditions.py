@@ -47,6 +47,7 @@ def names(text: str) -> list[str]:
 
 def mistakes_of_condition(text: str, catalogue: Catalogue) -> str:
     """Why a workcell refuses a condition; empty: it does not. A bare name may be any action's."""
+    text = re.sub(r"\b\w+\.count\b", "time", text)  # the visits of a blueprint's node: a number as well
 
     def resolve(name: str) -> VariableRef | None:
         return (catalogue.variables or {})[name] if "." in name else None

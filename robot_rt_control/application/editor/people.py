@@ -21,7 +21,7 @@ class People:
         self.operator: Person | None = None
         self.here: dict[str, Person] = {}
         self._away_since: float | None = None
-        """When the last page of the person who operates went [s]; None: one is here."""
+        """Since when the person who operates has no page open [s]; None: one is open."""
         self._log: deque[dict[str, Any]] = deque(maxlen=50)
 
     def may_operate(self, person: Person) -> bool:
@@ -81,6 +81,7 @@ class People:
         }
 
     def _set(self, person: Person | None, text: str) -> None:
-        self.operator, self._away_since = person, None
+        self.operator = person
+        self._away_since = None if person is None or person.sockets > 0 else time.monotonic()
         self._log.append({"time": time.time(), "text": text})
         _log.info("%s", text)

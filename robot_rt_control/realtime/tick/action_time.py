@@ -84,10 +84,6 @@ def show_motion_of(part, limits, modes, period, s1, s2, s3):
         if mode_of(modes, j) != _EFFORT:  # whose velocities are measured, and so noisy
             jerk = _within((a - (u2 - u3) * g2) * g3, part.jerk_limit[j])
             v += a * v_by_a + jerk * v_by_jerk
-            past_a = a
             a += jerk * a_by_jerk
-            # A hard stop ends with its acceleration, in the middle of a tick: it does not go on to the other side.
-            if a * past_a < 0.0 and abs(v) <= max(abs(a), abs(past_a)) * h1:
-                a = 0.0
         part.motion_velocity[j] = _within(v, limits.velocity[j])
         part.motion_acceleration[j] = _within(a, limits.acceleration[j])

@@ -55,7 +55,7 @@ nodes:
   home_1: {skill: home, then: peg}
   peg:  # there is no hole
     skill: peg_in_hole
-    with: {speed: 0.05, radius: 0.001, search_speed: 0.008}
+    with: {speed: 0.02, radius: 0.001, search_speed: 0.008}
     then: [{on: not_found, go: home_2}]
   home_2: {skill: home, then: edge}
   edge:

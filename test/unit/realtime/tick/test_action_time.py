@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from robot_rt_control.memory.joint_modes import pack_modes
@@ -55,9 +55,6 @@ def test_T5_a_motion_of_constant_jerk_is_found_exactly(
 ) -> None:
     v, a, jerk = np.array(motions).T[:, :, None]
     t = instants(past)
-    before = a - jerk * DT
-    slow = np.abs(v) <= 2 * DT * np.maximum(np.abs(a), np.abs(before))
-    assume(not (slow & (a * before <= 0.0)).any())  # as at the end of a stop
     q = v * t + a * t**2 / 2 + jerk * t**3 / 6
     dt = DT if past == EVEN else 0.3 * DT  # the override may be another one by now
     found = shown(*commanded(np.diff(q) / DT, dt), past=past)
@@ -86,17 +83,6 @@ def test_T5_rest_is_rest_soon_after_a_hard_stop() -> None:
     v, a = shown(*commanded(velocities))[:, 0]
     assert abs(a) <= JERK * DT * 1.001 and abs(v) <= JERK * DT**2
     assert not shown(*commanded(np.zeros((2, 3)))).any()
-
-
-@pytest.mark.parametrize("after", range(4))
-def test_T5_the_jerk_of_a_stop_is_not_continued_beyond_its_end(after: int) -> None:
-    """Whatever takes over so many ticks after the end: an acceleration that nobody has would carry it on."""
-    t = np.arange(-5, 5) * DT + 0.3 * DT
-    braking = np.minimum(t, 0.0)
-    velocities = np.diff(-JERK * braking**3 / 6)[None, :] / DT  # jerk-limited, at rest from t = 0 on
-    for sign in (1.0, -1.0):
-        v, a = shown(*commanded(sign * velocities[:, after + 2 : after + 5]))[:, 0]
-        assert abs(a) <= JERK * DT / 10 and abs(v) <= JERK * DT**2
 
 
 @pytest.mark.parametrize("dt", [DT, 0.25 * DT])
