@@ -218,7 +218,7 @@ def test_J11_of_any_length_it_preempts_and_is_preempted_in_motion(moveit: MoveIt
     def wave(t: float) -> float:
         return far * (1.0 - math.cos(math.pi * t / 3.0)) / 2.0
 
-    short = moveit.send(trajectory((12.0, moved(start, by=-far))))  # it does not end before the next one is accepted
+    short = moveit.send(trajectory((12.0, moved(start, by=-far))))  # longer than the next one is judged
     wait(lambda: largest(moveit.here(), start) > 0.02)
     long = moveit.send(trajectory(*((1.0 + 3.0 * i / n, moved(start, by=wave(3.0 * i / n))) for i in range(1, n + 1))))
     assert moveit.result(short)[1:] == (CODES.INVALID_GOAL, "preempted by a newer goal")
