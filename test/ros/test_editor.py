@@ -76,7 +76,7 @@ def editor_process(port: int) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 @contextmanager
 def watched_page(port: int) -> Iterator[Any]:
-    """A page of the editor at that port. At the end it may not have complained, or have asked another origin for anything.
+    """A page of the editor there. At the end it may not have complained, or have asked another origin for anything.
     What belongs to an editor that is not there, or has forgotten who came, is allowed."""
     from playwright.sync_api import sync_playwright
 
@@ -211,6 +211,8 @@ actions:
 
 def test_a_program_is_edited_kept_and_seen_live(page: Any, cell: DemoWorkcell, port: int) -> None:
     with editor_process(port) as (_, link), Client("looking", timeout_s=60.0) as client:
+        for program in (DEEP, AROUND):  # before the page lists what there is
+            client.programs.save(program)
         go_to(page, link)
         open_text(page, HOLD)
         page.get_by_text("No mistakes.").wait_for()
@@ -247,8 +249,6 @@ def test_a_program_is_edited_kept_and_seen_live(page: Any, cell: DemoWorkcell, p
         page.get_by_role("button", name="Cancel").click()
         page.wait_for_selector(".react-flow__node[data-id=up] .is-runs", state="detached")
         # A blueprint's node that runs a program that uses another one: down to the active states.
-        for program in (DEEP, AROUND):
-            client.programs.save(program)
         open_text(page, "name: outer_2\nstart: a\nnodes:\n  a: {skill: around}\n")
         page.get_by_text("No mistakes.").wait_for()
         page.get_by_role("tab", name="Run").last.click()
