@@ -88,6 +88,8 @@ export class Store {
     view: 'picture' | 'text' = 'picture';
     places = new Map<number, Laid>();
     runs: RunInfo[] = [];
+    /** Whether the logs have been read once. */
+    hasRuns = false;
     log: { run: string; records: LogRecord[] } = { run: '', records: [] };
     replay: Replay | null = null;
     dialog: Dialog | null = null;
@@ -226,7 +228,10 @@ export class Store {
 
     async loadRuns(): Promise<void> {
         const answer = await ask<Answer & { lines?: string[] }>('read_runs', { at_most: 200 });
-        if (answer.success) this.runs = (answer.lines ?? []).map((line) => JSON.parse(line) as RunInfo);
+        if (answer.success) {
+            this.runs = (answer.lines ?? []).map((line) => JSON.parse(line) as RunInfo);
+            this.hasRuns = true;
+        } else this.retry('runs', () => this.loadRuns());
         this.changed();
     }
 

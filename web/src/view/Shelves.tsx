@@ -191,10 +191,11 @@ export function Runs() {
     const it = useStore();
     useEffect(() => void it.loadRuns(), [it, it.run?.state]);
     return (
-        <div className="files">
+        <div className="files" aria-busy={!it.hasRuns}>
             <section className="shelf">
                 <h3>Runs</h3>
-                {it.runs.length === 0 && <p className="quiet">Nothing has run yet.</p>}
+                {it.runs.length === 0 && !it.hasRuns && <p className="quiet">Reading the logs …</p>}
+                {it.runs.length === 0 && it.hasRuns && <p className="quiet">Nothing has run yet.</p>}
                 {it.runs.map((run) => (
                     <div key={run.run} className="skill-row">
                         <button className="skill-item" title={`${run.run}, started by ${run.source}`} onClick={() => void it.openReplay(run)}>
