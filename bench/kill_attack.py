@@ -67,7 +67,7 @@ _ROUND_S = 26.0
 _PATIENCE_S = 180.0
 """For what a busy machine does late."""
 _HEARD_S = 60.0
-"""A node that was killed and is back is heard after some 3 s on a quiet machine: docs/troubleshooting.md."""
+"""A node that was killed and is back is heard after some 3 s on a quiet machine: docs/blueprints_design.md, Open."""
 _SHOWN_LINES = 30
 _AGE_S = MAX_AGE_TICKS * defaults.PERIOD_S
 WATCHED_S = 1.0
