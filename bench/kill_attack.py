@@ -193,9 +193,7 @@ class Attack:
             speed = self._watch.follow()
             self._until(lambda: speed() > 20.0 or bool(self._faults), _PATIENCE_S, f"the {kind} to move the arm")
             time.sleep(self._random.uniform(0.0, 1.5))
-            self._until(lambda: speed() > 1.0 or bool(self._faults), 2.0, "the arm to move")
-            if self._faults:
-                raise FaultedBefore(self._faults[0])
+            self._still_moving(speed)
             pid = mover.pid if victim == kind else self._pid(victim)
             at_kill = speed()
             os.kill(pid, signal.SIGKILL)
@@ -221,9 +219,7 @@ class Attack:
             speed = self._watch.follow()
             self._until(lambda: speed() > 20.0 or bool(self._faults), _PATIENCE_S, "the blueprint to move the arm")
             time.sleep(self._random.uniform(0.0, 1.5))
-            self._until(lambda: speed() > 1.0 or bool(self._faults), 2.0, "the arm to move")
-            if self._faults:
-                raise FaultedBefore(self._faults[0])
+            self._still_moving(speed)
             at_kill = speed()
             os.kill(editor.pid if victim == "editor" else self._pid("blueprints"), signal.SIGKILL)
             begin = time.monotonic()
@@ -240,6 +236,18 @@ class Attack:
         except TimeoutError:
             outcome.complaints.append(f"{_HEARD_S:g} s later the restarted executor still shows a run")
         return outcome
+
+    def _still_moving(self, speed: Callable[[], float]) -> None:
+        """It stands for an instant at its turns, and for good if a busy machine has ended its session.
+
+        Raises:
+            FaultedBefore: it moves no more.
+        """
+        deadline = time.monotonic() + 2.0
+        while speed() <= 1.0 and not self._faults and time.monotonic() < deadline:
+            time.sleep(0.002)
+        if self._faults or speed() <= 1.0:
+            raise FaultedBefore("; ".join(self._faults) or "the arm stopped by itself")
 
     def _undisturbed(self, run: str, at_kill: float, begin: float) -> Outcome:
         """The editor was killed: does the run go on?"""

@@ -1,4 +1,4 @@
-"""Every cell that a test leaves open is closed after it: its memory, threads and folder do not wait for a collector."""
+"""Fixtures: a cell that a test leaves open is closed after it. Its memory, threads and folder wait for no collector."""
 
 from __future__ import annotations
 
