@@ -22,6 +22,7 @@ from robot_rt_control.blueprint.results import CANCELLED, DONE, FAILED
 from robot_rt_control.blueprint.robot import Robot
 from robot_rt_control.blueprint.schema import RosKeys
 from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.vocabulary.defaults import GOAL_ANSWER_S
 
 SERVER_S = 5.0
 """[s] of the loop's time for a server to be there."""
@@ -85,6 +86,7 @@ class GoalWork(_RosWork):
         self._id = uuid.uuid4()
         self._told, self._cancel, self._cancel_sent = False, False, False
         self._sent: Any = None
+        self._sent_at = 0.0
         self._result: Any = None
         self._away_since: float | None = None
 
@@ -92,7 +94,10 @@ class GoalWork(_RosWork):
         if self._sent is None:
             return self._before()
         if not self._sent.done():
-            return self._gone()
+            ended = self._gone() or self._unanswered()
+            if ended is not None:
+                self.abandon()
+            return ended
         handle = self._sent.result()
         if handle is None:
             return self.failed("the goal was not answered")
@@ -122,6 +127,7 @@ class GoalWork(_RosWork):
             return events.Told(activity=self.order.activity, what="goal", content=content)
         info = GoalInfo()
         info.goal_id.uuid = list(self._id.bytes)
+        self._sent_at = self.now()
         self._sent = self._client.send_goal_async(self.message, goal_uuid=info.goal_id)
         self._sent.add_done_callback(self._changed)
         return None
@@ -133,6 +139,12 @@ class GoalWork(_RosWork):
             return None
         self._away_since = self.now() if self._away_since is None else self._away_since
         return self.failed("its action server is gone") if self.now() - self._away_since > GONE_S else None
+
+    def _unanswered(self) -> events.Event | None:
+        """Ended, if the server has neither accepted nor rejected the goal for too long."""
+        if self.now() - self._sent_at <= GOAL_ANSWER_S:
+            return None
+        return self.failed(f"its action server neither accepted nor rejected the goal within {GOAL_ANSWER_S:g} s")
 
     def _changed(self, _: Any) -> None:
         self.robot.on_change()
