@@ -83,6 +83,7 @@ export function inWords(record: LogRecord): string {
         case 'question':
             return `${path} asks: ${String(record.text)}`;
         case 'log':
+        case 'progress':
             return `${path}: ${String(record.text)}`;
         case 'start':
             return `${path} starts ${String(record.skill)}`;

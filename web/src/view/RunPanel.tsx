@@ -42,7 +42,7 @@ function Status() {
         <section className={`run-status ${isOver ? (run.result === 'failed' || run.result === 'timeout' || run.result === 'cancelled' ? 'was-failure' : 'was-success') : stands ? 'stands' : 'runs'}`} aria-live="polite">
             <h2>{base(run.does)}{run.rehearsed && ' (rehearsed)'}</h2>
             <p className="run-state" data-testid="run-state">{isOver ? 'Ended: ' : ''}{text}</p>
-            {!isOver && inner && <p className="quiet">{it.nodes.map((node) => node.path.split('/').pop()).join(' › ')}{inner.does && ` (${inner.does})`}</p>}
+            {!isOver && inner && <p className="quiet">{it.nodes.map((node) => node.path.split('/').pop()).join(' › ')}{inner.does && ` (${inner.does})`}{inner.reason && `: ${inner.reason}`}</p>}
             {run.has_to_be_said && <p className="warning">After the protective stop, say how to go on: again, next, or jump.</p>}
             {run.jump !== '' && <p className="warning">Jumps to {run.jump} after the present node.</p>}
             {question && (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from typing import Any
 
@@ -17,7 +18,7 @@ from robot_rt_control.blueprint.makers.ros.answers import (
     values_of_order,
 )
 from robot_rt_control.blueprint.makers.ros.connections import Connections
-from robot_rt_control.blueprint.makers.ros.fields import type_of
+from robot_rt_control.blueprint.makers.ros.fields import short_text, type_of
 from robot_rt_control.blueprint.results import CANCELLED, DONE, FAILED
 from robot_rt_control.blueprint.robot import Robot
 from robot_rt_control.blueprint.schema import RosKeys
@@ -26,6 +27,8 @@ from robot_rt_control.vocabulary.defaults import GOAL_ANSWER_S
 
 SERVER_S = 5.0
 """[s] of the loop's time for a server to be there."""
+FEEDBACK_S = 0.5
+"""[s] of the loop's time from one text of a goal's feedback to the next."""
 GONE_S = 3.0
 """[s] for which the server of a goal may be away."""
 LISTENER_S = 1.0
@@ -87,6 +90,8 @@ class GoalWork(_RosWork):
         self._told, self._cancel, self._cancel_sent = False, False, False
         self._sent: Any = None
         self._sent_at = 0.0
+        self._feedback: Any = None
+        self._shown, self._shown_at = "", -math.inf
         self._result: Any = None
         self._away_since: float | None = None
 
@@ -114,7 +119,23 @@ class GoalWork(_RosWork):
         if self._cancel and not self._cancel_sent:
             self._cancel_sent = True
             handle.cancel_goal_async()
-        return self._gone()
+        return self._gone() or self._progress()
+
+    def _take(self, message: Any) -> None:
+        """In a thread of the node. Nobody is woken: whoever follows a run looks often enough."""
+        self._feedback = message.feedback
+
+    def _progress(self) -> events.Event | None:
+        """What the server said last, if that is new and not too soon after the text before."""
+        feedback, now = self._feedback, self.now()
+        if feedback is None or self._cancel or now - self._shown_at < FEEDBACK_S:
+            return None
+        self._feedback = None
+        text = short_text(feedback)
+        if text == self._shown:
+            return None
+        self._shown, self._shown_at = text, now
+        return events.Told(activity=self.order.activity, what="progress", content={"text": text})
 
     def _before(self) -> events.Event | None:
         if self._cancel:
@@ -128,7 +149,7 @@ class GoalWork(_RosWork):
         info = GoalInfo()
         info.goal_id.uuid = list(self._id.bytes)
         self._sent_at = self.now()
-        self._sent = self._client.send_goal_async(self.message, goal_uuid=info.goal_id)
+        self._sent = self._client.send_goal_async(self.message, goal_uuid=info.goal_id, feedback_callback=self._take)
         self._sent.add_done_callback(self._changed)
         return None
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from rclpy.task import Future
+from robot_rt_control.action import RunBlueprint
 
 from robot_rt_control.blueprint import events, orders
-from robot_rt_control.blueprint.makers.ros.works import GONE_S, GoalWork
+from robot_rt_control.blueprint.makers.ros.works import FEEDBACK_S, GONE_S, GoalWork
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.vocabulary.defaults import GOAL_ANSWER_S
 
@@ -32,8 +34,8 @@ class Server:
         assert isinstance(told, events.Told) and told.what == "goal" and self.goal == "", "told before it is sent"
         assert self.work.poll() is None and self.goal == told.content["goal"]
 
-    def _send(self, message: Any, *, goal_uuid: Any, **options: Any) -> Any:
-        self.goal = bytes(goal_uuid.uuid).hex()
+    def _send(self, message: Any, *, goal_uuid: Any, feedback_callback: Callable[[Any], None]) -> Any:
+        self.goal, self._heard = bytes(goal_uuid.uuid).hex(), feedback_callback
         return self.sent
 
     def accept(self) -> None:
@@ -43,6 +45,9 @@ class Server:
 
     def _cancel(self) -> None:
         self.cancels += 1
+
+    def say(self, run: str, elapsed: float = 0.0) -> None:
+        self._heard(SimpleNamespace(feedback=RunBlueprint.Feedback(run=run, elapsed=elapsed)))
 
     def poll_at(self, time: float) -> Any:
         self.time = time
@@ -76,3 +81,22 @@ def test_a_goal_whose_server_went_before_it_answered_is_cancelled_if_it_is_accep
 def test_an_answered_goal_may_take_as_long_as_it_likes(server: Server) -> None:
     server.accept()
     assert server.poll_at(0.1) is None and server.poll_at(1000.0) is None and server.cancels == 0
+
+
+def test_N44_feedback_is_the_progress_of_the_node_at_most_twice_a_second(server: Server) -> None:
+    server.accept()
+    assert server.poll_at(1.0) is None
+    server.say("r1", 0.123456)
+    told = server.poll_at(1.1)
+    assert told == events.Told(activity=7, what="progress", content={"text": "run r1, elapsed 0.1235"})
+    for n in range(10):
+        server.say("r1", n)
+        assert server.poll_at(1.1 + 0.04 * n) is None, "too soon"
+    assert server.poll_at(1.1 + FEEDBACK_S + 0.01).content == {"text": "run r1, elapsed 9"}, "the last one"
+    server.say("r1", 9.0)
+    assert server.poll_at(3.0) is None, "nothing new"
+    server.say("x" * 1000)
+    assert len(server.poll_at(4.0).content["text"]) == 120
+    server.say("late")
+    server.work.cancel()
+    assert server.poll_at(5.0) is None and server.cancels == 1
