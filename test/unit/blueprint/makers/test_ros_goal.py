@@ -22,7 +22,9 @@ class Server:
     """What the client of a work sees of a server, and its loop's time [s]."""
 
     def __init__(self) -> None:
-        self.time, self.cancels, self.sent, self.result = 0.0, 0, Future(), Future()
+        self.time, self.cancels = 0.0, 0
+        self.sent: Any = Future()
+        self.result: Any = Future()
         self.goal, self.is_there = "", True
         client = SimpleNamespace(server_is_ready=lambda: self.is_there, send_goal_async=self._send)
         ros: Any = SimpleNamespace(action_client=lambda *_: client, full_name=lambda name: f"/{name}")
