@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Sequence
 from types import FrameType
@@ -24,7 +25,8 @@ from robot_rt_control.ros.spinning import Spinner
 from robot_rt_control.vocabulary.waiting import Waiting
 
 _POLL_S = 0.05
-_ASKED_S = 1.0
+_TOGETHER_S = 1.0
+"""[s] Signals within this time are one: a second interrupt while the first one leaves a lock fails there."""
 _STOP_S = 10.0
 """[s] Time-out for callbacks that still run at the end."""
 SWITCH_S = 0.0005
@@ -58,33 +60,32 @@ def run_node(
         print(about.text())
         return 0
     sys.setswitchinterval(SWITCH_S)
-    # Without rclpy's own signal handlers: they shut all contexts down at once, before the nodes can close.
-    rclpy.init(args=[*sys.argv[:1], *given], signal_handler_options=SignalHandlerOptions.NO)
-    asked = False
-
-    def ask(_signal: int, _frame: FrameType | None) -> None:
-        nonlocal asked
-        asked = True  # the interrupt may come in code that swallows exceptions, such as a destructor
-        raise KeyboardInterrupt
-
+    asked = Asked()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, ask)
+        signal.signal(number, asked)
     try:
+        # Without rclpy's own signal handlers: they shut all contexts down at once, before the nodes can close.
+        rclpy.init(args=[*sys.argv[:1], *given], signal_handler_options=SignalHandlerOptions.NO)
         node = make()
     except ParameterException as error:
         print(f"{about.executable}: {error}. See --help", file=sys.stderr, flush=True)
         rclpy.try_shutdown()
         return 1
+    except KeyboardInterrupt:
+        rclpy.try_shutdown()
+        return 0
     executor = MultiThreadedExecutor(num_threads=threads)
     executor.add_node(node)
     spinner = Spinner(executor, node.callback_failed)
     try:
         spinner.start()  # it answers while it configures
-        if node.start():
-            _wait_until_up(node, lambda: asked)
-            while not (asked or node.ended.wait(_ASKED_S)):
+        started = node.start()
+        asked.interrupts = False
+        if started:
+            _wait_until_up(node, asked)
+            while not (asked or node.ended.wait(_POLL_S)):
                 pass
-        else:
+        elif not asked:
             node.exit_code = 1
     except KeyboardInterrupt:
         pass
@@ -103,12 +104,35 @@ def run_node(
     return node.exit_code
 
 
-def _wait_until_up(node: WorkcellNode, stopping: Callable[[], bool]) -> None:
+class Asked:
+    """The handler of signals that ask for the end; true once one came.
+
+    Attributes:
+        interrupts: whether a signal raises KeyboardInterrupt, as is needed while the node starts up. Who waits looks
+            instead: an interrupt within a lock's own code leaves the lock taken, or makes its release fail.
+    """
+
+    def __init__(self) -> None:
+        self.interrupts = True
+        self._last = -math.inf
+
+    def __call__(self, _signal: int, _frame: FrameType | None) -> None:
+        """Called in the main thread."""
+        before, self._last = self._last, time.monotonic()
+        # Not only once: the interrupt may come in code that swallows exceptions, such as a destructor.
+        if self.interrupts and self._last - before > _TOGETHER_S:
+            raise KeyboardInterrupt
+
+    def __bool__(self) -> bool:
+        return self._last > -math.inf
+
+
+def _wait_until_up(node: WorkcellNode, asked: Asked) -> None:
     """Report that the node is up as soon as it awaits nothing; until then report what it awaits."""
     waiting = Waiting(node.get_logger().info, math.inf)
-    while node.awaited and not (stopping() or node.ended.wait(_POLL_S)):
+    while node.awaited and not (asked or node.ended.wait(_POLL_S)):
         waiting.goes_on(node.awaited)
-    if not (stopping() or node.ended.is_set()):
+    if not (asked or node.ended.is_set()):
         report_ready()
 
 

@@ -21,6 +21,8 @@ ANSWER_S = 60.0
 """A client's time-out for an answer. Long, because answers are slow on a busy machine."""
 STARTUP_REPORT_S = 10.0
 """Interval of that log line."""
+GOAL_ANSWER_S = 10.0
+"""[s] of the loop's time for the server of a foreign ROS action to accept or reject a goal."""
 MAX_AGE_TICKS_COMPILED = 1
 MAX_AGE_TICKS_DRIVER = 50
 DRIVE_MISSING_PACKETS = 3

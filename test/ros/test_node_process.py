@@ -24,7 +24,7 @@ DOMAIN = claim_domain("nodes")
 """Beside whatever else runs on this machine."""
 
 PROGRAM = """
-import ctypes, sys, threading, time
+import ctypes, signal, sys, threading, time
 from robot_rt_control.ros import node_process
 from robot_rt_control.vocabulary.errors import RobotControlError
 from robot_rt_control.ros.lifecycle_node import AUTOSTART, NodeParameter, WorkcellNode
@@ -35,6 +35,7 @@ RATE = NodeParameter(name="rate", default=5.0, minimum=1.0, maximum=9.0, descrip
 class Node(WorkcellNode):
     def __init__(self):
         super().__init__("node", (RATE,), common=(AUTOSTART,))
+        {make}
     def configure(self):
         print("configure", flush=True)
         {configure}
@@ -61,6 +62,7 @@ sys.exit(node_process.run_node(Node, None, about=about))
 
 def start(
     *arguments: str,
+    make: str = "pass",
     configure: str = "pass",
     activate: str = "pass",
     deactivate: str = "pass",
@@ -68,6 +70,7 @@ def start(
 ) -> Any:
     """A node's process, with what its steps do, and how long its callbacks and all of its end may take [s]."""
     text = PROGRAM.replace("{limits}", repr(limits)).replace("{configure}", configure)
+    text = text.replace("{make}", make)
     text = text.replace("{activate}", activate)
     return subprocess.Popen(
         [sys.executable, "-c", text.replace("{deactivate}", deactivate), *arguments],
@@ -90,7 +93,8 @@ def run(
         if line == "activate\n" and number is not None:
             time.sleep(0.3)
             process.send_signal(number)
-    assert "never retrieved" not in process.stderr.read()
+    errors = process.stderr.read()
+    assert "never retrieved" not in errors and "KeyboardInterrupt" not in errors and "unlocked lock" not in errors
     return process.wait(60.0), lines
 
 
@@ -128,6 +132,25 @@ def test_a_callback_that_does_not_end_does_not_keep_it() -> None:
 
 def test_an_interrupt_that_is_swallowed_ends_it() -> None:
     assert run("swallow()", signal.SIGINT) == (0, [*WHOLE[:2], "activate again", *WHOLE[2:]])
+
+
+TWO = "[signal.pthread_kill(threading.main_thread().ident, number) for number in (signal.SIGINT, signal.SIGTERM)]"
+"""Both are handled one right after the other: two times the same signal may become one."""
+
+
+def test_two_signals_at_once_end_it_in_order() -> None:
+    assert run(f"threading.Timer(0.3, lambda: {TWO}).start()") == (0, WHOLE)
+
+
+def test_two_signals_at_once_while_it_activates_undo_what_was_begun() -> None:
+    begin = f"threading.Timer(0.3, lambda: {TWO}).start()"
+    assert run(f"{begin}; threading.Event().wait(60)") == (0, WHOLE)
+
+
+def test_a_signal_while_the_node_is_made_ends_it_quietly() -> None:
+    process = start(make="signal.raise_signal(signal.SIGINT)")
+    output, errors = process.communicate(timeout=60.0)
+    assert (process.returncode, output, errors) == (0, "", "")
 
 
 @pytest.mark.parametrize("hang", ["time.sleep(300)", "ctypes.PyDLL(None).sleep(300)"], ids=["waiting", "with the GIL"])

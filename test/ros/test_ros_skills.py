@@ -99,8 +99,10 @@ class Others:
     def execute(self, goal: Any) -> Any:
         word = goal.request.skill
         self.goals[word] = goal
-        if word in ("slow", "late"):
+        if word in ("slow", "late", "talks"):
             while not goal.is_cancel_requested and not self.dead.is_set():
+                if word == "talks":
+                    goal.publish_feedback(RunBlueprint.Feedback(run="near", elapsed=1.5))
                 time.sleep(0.01)
             if not self.dead.is_set():
                 goal.canceled()
@@ -111,7 +113,7 @@ class Others:
             goal.abort()
         else:
             goal.succeed()
-        ended = word in ("slow", "late", "never", "gone")
+        ended = word in ("slow", "late", "talks", "never", "gone")
         return RunBlueprint.Result(run="r1", success=not ended, message="no such station" if ended else "")
 
 
@@ -193,6 +195,18 @@ def test_a_goal_is_cancelled(rig: Rig) -> None:
     while "slow" not in rig.others.goals:
         work.poll()
         time.sleep(0.005)
+    work.cancel()
+    assert rig.end(work)[0].result == "cancelled"
+
+
+def test_N44_feedback_of_a_goal_is_progress(rig: Rig) -> None:
+    work = rig.start(DOCK, station="talks")
+    event, deadline = work.poll(), time.monotonic() + PATIENCE_S
+    while not isinstance(event, events.Told) or event.what != "progress":
+        assert time.monotonic() < deadline and not isinstance(event, events.Ended)
+        time.sleep(0.005)
+        event = work.poll()
+    assert event.content == {"text": "run near, elapsed 1.5"}
     work.cancel()
     assert rig.end(work)[0].result == "cancelled"
 

@@ -1,7 +1,10 @@
 """The package as a whole: interfaces, versions and lists that have to agree with each other."""
 
 import ast
+import os
 import re
+import subprocess
+import sys
 import tomllib
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -10,6 +13,7 @@ import pytest
 import yaml
 
 import robot_rt_control
+from robot_rt_control.application.process_command import NODES
 from robot_rt_control.vocabulary.enums import EventKind, OperationalState, PartKind
 from robot_rt_control.vocabulary.part_kinds import WORKCELL_KINDS
 
@@ -152,6 +156,15 @@ def test_executables_and_console_scripts_start_the_same_nodes() -> None:
         imported = [node for node in ast.walk(ast.parse(script.read_text())) if isinstance(node, ast.ImportFrom)]
         started |= {f"{node.module}:{alias.name}" for node in imported for alias in node.names}
     assert started == console
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_a_node_that_is_interrupted_while_it_reads_its_modules_ends_quietly(name: str, tmp_path: Path) -> None:
+    (tmp_path / "robot_rt_control.py").write_text("import signal\nsignal.raise_signal(signal.SIGINT)\n")
+    command = [sys.executable, str(REPOSITORY / "scripts" / name)]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120.0)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize("name", SOURCES)

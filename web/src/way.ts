@@ -63,9 +63,20 @@ export function wayOf(records: readonly LogRecord[], prefix: string, until = rec
     return way;
 }
 
+/** The only node of a skill that is made of one call has no name of its own: people read the skill's. */
+export function nameOfNode(path: string, skill: string): string {
+    return path === 'only' && skill !== '' ? skill : path;
+}
+
+/** Whose run it is; empty: its log does not say so. */
+export function skillOf(records: readonly LogRecord[]): string {
+    const run = records.find((record) => record.what === 'run');
+    return typeof run?.skill === 'string' ? run.skill : '';
+}
+
 /** A line of the log in words. */
-export function inWords(record: LogRecord): string {
-    const path = typeof record.path === 'string' ? record.path : '';
+export function inWords(record: LogRecord, skill = ''): string {
+    const path = nameOfNode(typeof record.path === 'string' ? record.path : '', skill);
     const because = record.reason ? `: ${String(record.reason)}` : '';
     switch (record.what) {
         case 'node':
@@ -83,6 +94,7 @@ export function inWords(record: LogRecord): string {
         case 'question':
             return `${path} asks: ${String(record.text)}`;
         case 'log':
+        case 'progress':
             return `${path}: ${String(record.text)}`;
         case 'start':
             return `${path} starts ${String(record.skill)}`;

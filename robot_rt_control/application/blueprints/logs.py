@@ -22,7 +22,7 @@ class Log:
 
     @staticmethod
     def run(arguments: argparse.Namespace) -> int:
-        from robot_rt_control.application.blueprints.records import shown_record
+        from robot_rt_control.application.blueprints.records import shown_records
         from robot_rt_control.application.blueprints.remote_blueprints import connected
         from robot_rt_control.application.output import Output, table
         from robot_rt_control.blueprint.run_log import read_log
@@ -40,7 +40,7 @@ class Log:
             shown = table(("run", "skill", "began", "ended", "took", "by", "why"), map(_row, runs))
             output.result({"runs": runs, "total": total}, *([shown, *more] if runs else ["no runs"]))
             return ExitCode.DONE
-        output.result({"records": records}, "\n".join(filter(None, map(shown_record, records))))
+        output.result({"records": records}, shown_records(records))
         return ExitCode.DONE
 
 
@@ -55,9 +55,12 @@ def _records(blueprints: Any, run: str) -> list[dict[str, Any]]:
 
 
 def _row(run: dict[str, Any]) -> tuple[str, ...]:
+    from robot_rt_control.blueprint.plan import ONLY  # slow
+
     result, seconds = run.get("result") or "", run.get("seconds")
     if not result:
         at = run.get("interrupted_at")
+        at = run["skill"] if at == ONLY else at
         result = f"interrupted at {at}" if at else "under way"
     took = "" if seconds is None else f"{seconds:.1f} s"
     began, by, why = (str(run.get(key) or "") for key in ("began", "source", "reason"))

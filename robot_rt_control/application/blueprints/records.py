@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from robot_rt_control.blueprint.plan import ONLY
 
-def shown_record(record: Mapping[str, Any]) -> str:
-    """One line; empty: nothing that a person asks for."""
+
+def shown_records(records: Sequence[Mapping[str, Any]]) -> str:
+    """A whole log, from its first record on."""
+    skill = next((str(record["skill"]) for record in records if record["what"] == "run"), "")
+    return "\n".join(filter(None, (shown_record(record, skill) for record in records)))
+
+
+def shown_record(record: Mapping[str, Any], skill: str = "") -> str:
+    """One line; empty: nothing that a person asks for.
+
+    Args:
+        skill: whose run it is; if that is made of one call, its only node has this name for people.
+    """
+    if skill and record.get("path") == ONLY:
+        record = {**record, "path": skill}
     text = _said(record)
     return f"{record['time']:10.3f} {record['tick']:9d}  {text}" if text else ""
 

@@ -151,7 +151,7 @@ def rehearse(arguments: argparse.Namespace) -> int:
             raise DefinitionError(f"--{option}", expected="a run on a robot, without --workcell")
 
     def say(record: orders.Record) -> None:
-        line = shown_record(record)
+        line = shown_record(record, template.name)
         if line and not output.as_json:
             output.result(None, line)
 

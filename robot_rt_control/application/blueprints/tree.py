@@ -67,5 +67,10 @@ def line_of_tree(nodes: Sequence[Any]) -> str:
     """The same in one line, where there is no terminal: the innermost nodes with their states."""
     paths = [node.path for node in nodes if node.path]
     inner = [n for n in nodes if n.path and not any(p.startswith(f"{n.path}/") for p in paths)]
-    shown = [f"{n.path} ({n.does}, {_STANDS.get(n.state, n.state)}{', ' if n.reason else ''}{n.reason})" for n in inner]
+    skill = next((node.does for node in nodes if not node.path), ONLY)
+    names = [skill if n.path == ONLY else n.path for n in inner]
+    shown = [
+        f"{name} ({n.does}, {_STANDS.get(n.state, n.state)}{', ' if n.reason else ''}{n.reason})"
+        for name, n in zip(names, inner, strict=True)
+    ]
     return ", ".join(shown) + "".join(f": {n.question} ({' / '.join(n.answers)})" for n in inner if n.question)

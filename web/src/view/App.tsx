@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 
+import { whatIsLost } from '../lost.ts';
 import { store, useStore } from '../store.ts';
 import { disconnect } from '../text/blueprint_edits.ts';
 import { arrangeAll, hasPlaces } from '../text/folds.ts';
@@ -155,11 +156,7 @@ function Lost() {
     const it = useStore();
     const texts: string[] = [];
     if (!it.connected) texts.push(it.everConnected ? 'This page has lost the editor: what it shows may be old. A run goes on without it. Stop by other means if you have to.' : 'Connecting to the editor …');
-    else {
-        if (it.live.robot.executor === false) texts.push('The robot’s real-time executor cannot be reached: what is shown may be old.');
-        if (it.live.robot.blueprints === false) texts.push('The blueprint executor is lost: nothing can be started, and what is shown may be old. If it has died, the parts of its runs come to rest.');
-        if (it.live.blueprints.problem) texts.push(it.live.blueprints.problem);
-    }
+    else texts.push(...whatIsLost(it.live));
     return texts.length === 0 ? null : <div className="lost" role="alert">{texts.map((text) => <p key={text}>{text}</p>)}</div>;
 }
 

@@ -3,7 +3,7 @@ import { memo, useEffect, useState } from 'react';
 import type { LogRecord } from '../server.ts';
 import { base, store, useStore } from '../store.ts';
 import { isRecord, type Json } from '../text/graph.ts';
-import { inWords } from '../way.ts';
+import { inWords, nameOfNode, skillOf } from '../way.ts';
 import { Choice, Expression, Field } from './fields.tsx';
 
 const STATES: Record<string, string> = {
@@ -42,7 +42,7 @@ function Status() {
         <section className={`run-status ${isOver ? (run.result === 'failed' || run.result === 'timeout' || run.result === 'cancelled' ? 'was-failure' : 'was-success') : stands ? 'stands' : 'runs'}`} aria-live="polite">
             <h2>{base(run.does)}{run.rehearsed && ' (rehearsed)'}</h2>
             <p className="run-state" data-testid="run-state">{isOver ? 'Ended: ' : ''}{text}</p>
-            {!isOver && inner && <p className="quiet">{it.nodes.map((node) => node.path.split('/').pop()).join(' › ')}{inner.does && ` (${inner.does})`}</p>}
+            {!isOver && inner && <p className="quiet">{it.nodes.map((node) => nameOfNode(node.path, base(run.does)).split('/').pop()).join(' › ')}{inner.does && ` (${inner.does})`}{inner.reason && `: ${inner.reason}`}</p>}
             {run.has_to_be_said && <p className="warning">After the protective stop, say how to go on: again, next, or jump.</p>}
             {run.jump !== '' && <p className="warning">Jumps to {run.jump} after the present node.</p>}
             {question && (
@@ -145,13 +145,14 @@ function Commands() {
 
 const Log = memo(function Log({ records }: { records: readonly LogRecord[] }) {
     if (records.length === 0) return null;
+    const skill = skillOf(records);
     const shown = records.filter((record) => record.what !== 'decided' || record.go).slice(-200).reverse();
     return (
         <section>
             <h3>What happened</h3>
             <ol className="log" reversed tabIndex={0} aria-label="What happened, the latest first">
                 {shown.map((record, n) => (
-                    <li key={`${records.length - n}`}><time>{record.time.toFixed(2)}</time> {inWords(record)}</li>
+                    <li key={`${records.length - n}`}><time>{record.time.toFixed(2)}</time> {inWords(record, skill)}</li>
                 ))}
             </ol>
         </section>
@@ -179,6 +180,7 @@ function Replay() {
         store.replay = { ...replay, at: Math.max(0, Math.min(at, replay.records.length)) };
         store.changed();
     };
+    const skill = skillOf(replay.records);
     const present = replay.records[replay.at - 1];
     const outer = replay.records.slice(0, replay.at).filter((record) => record.what === 'node' && typeof record.path === 'string' && !record.path.includes('/'));
     const stoppedAt = String(outer[outer.length - 1]?.path ?? '');
@@ -186,17 +188,17 @@ function Replay() {
         <section className="run-status replay">
             <h2>Replay of {replay.run}</h2>
             <input type="range" aria-label="Moment of the replay" min={0} max={replay.records.length} value={replay.at} onChange={(event) => go(Number(event.target.value))} />
-            <p className="quiet">{replay.at} of {replay.records.length}{present && `, ${present.time.toFixed(2)} s: ${inWords(present)}`}</p>
+            <p className="quiet">{replay.at} of {replay.records.length}{present && `, ${present.time.toFixed(2)} s: ${inWords(present, skill)}`}</p>
             <div className="row">
                 <button onClick={() => go(replay.at - 1)}>Back</button>
                 <button onClick={() => go(replay.at + 1)}>On</button>
                 <button onClick={() => { if (replay.at >= replay.records.length) go(0); setPlays(!plays); }}>{plays ? 'Stand' : 'Play'}</button>
                 <button onClick={() => { store.replay = null; store.changed(); }}>Close</button>
             </div>
-            {stoppedAt !== '' && <button className="wide" title="A new run begins at this node, with the outputs that the earlier nodes gave" onClick={() => void it.start({ start_at: stoppedAt, outputs_of: replay.run })}>Start again at {stoppedAt}</button>}
+            {stoppedAt !== '' && <button className="wide" title="A new run begins at this node, with the outputs that the earlier nodes gave" onClick={() => void it.start({ start_at: stoppedAt, outputs_of: replay.run })}>Start again at {nameOfNode(stoppedAt, skill)}</button>}
             <ol className="log" tabIndex={0} aria-label="Log of the run">
                 {replay.records.map((record, n) => (
-                    <li key={n} className={n === replay.at - 1 ? 'now' : n >= replay.at ? 'later' : ''}><button className="plain-button" onClick={() => go(n + 1)}><time>{record.time.toFixed(2)}</time> {inWords(record)}</button></li>
+                    <li key={n} className={n === replay.at - 1 ? 'now' : n >= replay.at ? 'later' : ''}><button className="plain-button" onClick={() => go(n + 1)}><time>{record.time.toFixed(2)}</time> {inWords(record, skill)}</button></li>
                 ))}
             </ol>
         </section>

@@ -2,6 +2,7 @@ import { memo, useEffect, useMemo, useRef, useState } from 'react';
 
 import type { SkillInfo } from '../server.ts';
 import { store, useStore } from '../store.ts';
+import { nameOfNode } from '../way.ts';
 import { levelName } from './Canvas.tsx';
 import { ProgramIndex } from './ProgramForms.tsx';
 
@@ -201,7 +202,7 @@ export function Runs() {
                         <button className="skill-item" title={`${run.run}, started by ${run.source}`} onClick={() => void it.openReplay(run)}>
                             <span className="skill-name">{run.skill || run.run}</span>
                             <span className="skill-description">
-                                {run.result || (run.interrupted_at ? `interrupted at ${run.interrupted_at}` : 'runs')}{run.reason ? `: ${run.reason}` : ''}
+                                {run.result || (run.interrupted_at ? `interrupted at ${nameOfNode(run.interrupted_at, run.skill)}` : 'runs')}{run.reason ? `: ${run.reason}` : ''}
                             </span>
                         </button>
                     </div>

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from robot_rt_control.definitions.parameter_value import Value
@@ -13,6 +13,8 @@ from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 _STEP = re.compile(r"([A-Za-z_]\w*)((?:\[\d+\])*)")
 _ELEMENT = re.compile(r"(?:sequence<)?(\w+)/(\w+)(?:,\s*\d+>|>|\[\d+\])?")
+_SHOWN = 120
+"""Characters of a message in a few words."""
 _EXAMPLE = {"action": "nav2_msgs/action/Spin", "srv": "std_srvs/srv/Trigger", "msg": "std_msgs/msg/String"}
 
 
@@ -146,6 +148,34 @@ def output_of(message: Any, path: str) -> Value | None:
     except TypeError:  # a message
         return None
     return values if values and all(isinstance(item, int | float) for item in values) else None
+
+
+def short_text(message: Any) -> str:
+    """The numbers, booleans and texts of a message in a few words, without those of messages in it if it has its own.
+
+    "number_of_recoveries 0, distance_remaining 3.25"; at most _SHOWN characters, empty if there are none.
+    """
+    level = [("", message)]
+    while level:
+        found = [(f"{path}.{name}".lstrip("."), getattr(part, name)) for path, part in level for name in _names(part)]
+        words = [f"{path} {_word(value)}" for path, value in found if _is_plain(value)]
+        if words:
+            text = " ".join(", ".join(words).split())
+            return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+        level = [(path, value) for path, value in found if _names(value)]
+    return ""
+
+
+def _names(message: Any) -> Iterable[str]:
+    return message.get_fields_and_field_types() if hasattr(message, "get_fields_and_field_types") else ()
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, bool | int | float) or (isinstance(value, str) and value != "")
+
+
+def _word(value: bool | str | int | float) -> str:
+    return str(value).lower() if isinstance(value, bool) else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 class Numbers(Mapping[str, float | Sequence[float]]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from typing import Any
 
@@ -17,14 +18,17 @@ from robot_rt_control.blueprint.makers.ros.answers import (
     values_of_order,
 )
 from robot_rt_control.blueprint.makers.ros.connections import Connections
-from robot_rt_control.blueprint.makers.ros.fields import type_of
+from robot_rt_control.blueprint.makers.ros.fields import short_text, type_of
 from robot_rt_control.blueprint.results import CANCELLED, DONE, FAILED
 from robot_rt_control.blueprint.robot import Robot
 from robot_rt_control.blueprint.schema import RosKeys
 from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.vocabulary.defaults import GOAL_ANSWER_S
 
 SERVER_S = 5.0
 """[s] of the loop's time for a server to be there."""
+FEEDBACK_S = 0.5
+"""[s] of the loop's time from one text of a goal's feedback to the next."""
 GONE_S = 3.0
 """[s] for which the server of a goal may be away."""
 LISTENER_S = 1.0
@@ -85,6 +89,9 @@ class GoalWork(_RosWork):
         self._id = uuid.uuid4()
         self._told, self._cancel, self._cancel_sent = False, False, False
         self._sent: Any = None
+        self._sent_at = 0.0
+        self._feedback: Any = None
+        self._shown, self._shown_at = "", -math.inf
         self._result: Any = None
         self._away_since: float | None = None
 
@@ -92,7 +99,10 @@ class GoalWork(_RosWork):
         if self._sent is None:
             return self._before()
         if not self._sent.done():
-            return self._gone()
+            ended = self._gone() or self._unanswered()
+            if ended is not None:
+                self.abandon()
+            return ended
         handle = self._sent.result()
         if handle is None:
             return self.failed("the goal was not answered")
@@ -109,7 +119,23 @@ class GoalWork(_RosWork):
         if self._cancel and not self._cancel_sent:
             self._cancel_sent = True
             handle.cancel_goal_async()
-        return self._gone()
+        return self._gone() or self._progress()
+
+    def _take(self, message: Any) -> None:
+        """In a thread of the node. Nobody is woken: whoever follows a run looks often enough."""
+        self._feedback = message.feedback
+
+    def _progress(self) -> events.Event | None:
+        """What the server said last, if that is new and not too soon after the text before."""
+        feedback, now = self._feedback, self.now()
+        if feedback is None or self._cancel or now - self._shown_at < FEEDBACK_S:
+            return None
+        self._feedback = None
+        text = short_text(feedback)
+        if text == self._shown:
+            return None
+        self._shown, self._shown_at = text, now
+        return events.Told(activity=self.order.activity, what="progress", content={"text": text})
 
     def _before(self) -> events.Event | None:
         if self._cancel:
@@ -122,7 +148,8 @@ class GoalWork(_RosWork):
             return events.Told(activity=self.order.activity, what="goal", content=content)
         info = GoalInfo()
         info.goal_id.uuid = list(self._id.bytes)
-        self._sent = self._client.send_goal_async(self.message, goal_uuid=info.goal_id)
+        self._sent_at = self.now()
+        self._sent = self._client.send_goal_async(self.message, goal_uuid=info.goal_id, feedback_callback=self._take)
         self._sent.add_done_callback(self._changed)
         return None
 
@@ -133,6 +160,12 @@ class GoalWork(_RosWork):
             return None
         self._away_since = self.now() if self._away_since is None else self._away_since
         return self.failed("its action server is gone") if self.now() - self._away_since > GONE_S else None
+
+    def _unanswered(self) -> events.Event | None:
+        """Ended, if the server has neither accepted nor rejected the goal for too long."""
+        if self.now() - self._sent_at <= GOAL_ANSWER_S:
+            return None
+        return self.failed(f"its action server neither accepted nor rejected the goal within {GOAL_ANSWER_S:g} s")
 
     def _changed(self, _: Any) -> None:
         self.robot.on_change()

@@ -13,7 +13,7 @@ import pytest
 
 from robot_rt_control.application.blueprints import remote_blueprints
 from robot_rt_control.application.blueprints.main import main
-from robot_rt_control.application.blueprints.records import shown_record
+from robot_rt_control.application.blueprints.records import shown_record, shown_records
 from robot_rt_control.application.blueprints.tree import line_of_tree, shown_tree
 from robot_rt_control.application.command_line.exit_codes import ExitCode
 from robot_rt_control.vocabulary.errors import CommandRefused, DefinitionError, Overtaken
@@ -239,6 +239,23 @@ def test_how_a_run_began_is_read_by_people() -> None:
     given = [{"name": "rounds", "value": [3.0], "unit": ""}, {"name": "speed", "value": [0.1], "unit": "m/s"}]
     begin = {**at, "what": "command", "command": "Begin", "number": 1, "source": "Ann", "arguments": given}
     assert shown_record(begin)[22:] == "begin by Ann arguments=[rounds=3, speed=0.1 m/s]"
+
+
+def test_the_node_of_a_skill_that_is_one_call_has_the_skills_name_for_people() -> None:
+    at = {"tick": 7, "time": 0.5}
+    run = {**at, "what": "run", "run": "r1", "skill": "lift", "parts": [], "parameters": {}}
+    node = {**at, "what": "node", "path": "only", "visit": 1, "attempt": 1}
+    ended = {**at, "what": "ended", "path": "only", "result": "failed", "reason": "no", "outputs": {}}
+    abandoned = {**at, "what": "abandoned", "path": "only"}
+    lines = shown_records([run, node, ended, abandoned]).splitlines()
+    assert [line[22:] for line in lines] == ["run r1 of lift", "lift", "lift: failed: no", "abandoned path=lift"]
+    assert shown_record(node)[22:] == "only", "a record alone does not know"
+    given = {"question": "", "answers": [], "reason": ""}
+    nodes = [
+        SimpleNamespace(path=path, does=does, state="runs", **given)
+        for path, does in (("", "lift"), ("only", "move_linear"))
+    ]
+    assert line_of_tree(nodes) == "lift (move_linear, runs)"
 
 
 def test_a_run_as_a_tree() -> None:

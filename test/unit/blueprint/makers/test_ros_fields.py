@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 from geometry_msgs.msg import PoseArray, PoseStamped
-from std_msgs.msg import Float64MultiArray
+from robot_rt_control.action import RunBlueprint
+from std_msgs.msg import Float64MultiArray, Header, String
 
 from robot_rt_control.blueprint.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.check import check_skill
 from robot_rt_control.blueprint.makers.ros.answers import InstalledTypes
-from robot_rt_control.blueprint.makers.ros.fields import Numbers, filled, output_of
+from robot_rt_control.blueprint.makers.ros.fields import Numbers, filled, output_of, short_text
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.server.offline_catalogue import offline_catalogue
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -48,6 +49,15 @@ def test_messages_are_filled_and_read() -> None:
     data = filled(Float64MultiArray, {"data": "$w"}, given)
     assert output_of(data, "data") == (1.0, 2.0) and Numbers(data)["data[1]"] == 2.0
     assert [str(Numbers(m)[path]) for m, path in ((pose, "header.frame_id"), (None, "x"))] == ["nan", "nan"]
+
+
+def test_a_message_in_a_few_words() -> None:
+    said = RunBlueprint.Result(success=True, message="two\nlines", run="r1")
+    assert short_text(said) == "success true, message two lines, run r1"
+    pose = PoseStamped(header=Header(frame_id="map"))
+    assert short_text(pose) == "header.frame_id map", "not the numbers of messages in messages"
+    assert short_text(PoseArray().header.stamp) == "sec 0, nanosec 0"
+    assert short_text(String()) == short_text(PoseArray().poses) == ""
 
 
 @pytest.mark.parametrize(

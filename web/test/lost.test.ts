@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { whatIsLost } from '../src/lost.ts';
+import type { Live } from '../src/server.ts';
+
+function live(robot: Live['robot'], blueprints: Live['blueprints']): Live {
+    return { robot, blueprints, people: { operator: '', operator_name: '', here: [], log: [] }, programs_changed: 0 };
+}
+
+test('an executor of blueprints that was never there is not running, one that was there is lost', () => {
+    const [never, ...none] = whatIsLost(live({ blueprints: false, executor: true }, {}));
+    assert.match(never ?? '', /is not running: .* Start it with .*blueprints:=true/);
+    assert.deepEqual(none, []);
+    assert.match(whatIsLost(live({ blueprints: false, executor: true }, { nodes: [] })).join(), /^The blueprint executor is lost:/);
+});
+
+test('nothing is said before something is known, and nothing of those that are there', () => {
+    assert.deepEqual(whatIsLost(live({}, {})), []);
+    assert.deepEqual(whatIsLost(live({ blueprints: true, executor: true }, { nodes: [] })), []);
+});
+
+test('the robot’s executor and what an executor says of itself', () => {
+    assert.deepEqual(whatIsLost(live({ blueprints: true, executor: false }, { nodes: [], problem: 'no control server' })), [
+        'The robot’s real-time executor cannot be reached: what is shown may be old.', 'no control server',
+    ]);
+});
