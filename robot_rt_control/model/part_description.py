@@ -96,6 +96,17 @@ class PartDescription:
         return position_units(self.joint_types)
 
     @property
+    def braking_time(self) -> float:
+        """[s] in which the loop itself brings the part from full speed to rest, by its system limits; 0 without joints.
+
+        A ramp with limited jerk takes v/a + a/j if it reaches its acceleration a, and less if it does not.
+        """
+        limits, n = self.system_limits, self.dof
+        acceleration, jerk = limits.acceleration[:n], limits.jerk[:n]
+        ramps = np.divide(acceleration, jerk, out=np.zeros(n), where=jerk > 0.0)  # 0: not limited
+        return float(np.max(limits.velocity[:n] / acceleration + ramps, initial=0.0))
+
+    @property
     def state_interfaces(self) -> list[InterfaceDescription]:
         """The interfaces that the hardware reports to the loop, in the order of its image."""
         return state_interfaces(self)

@@ -281,10 +281,16 @@ class Executor:
         runtimes = self.world.memory.parts_runtime
         return [p.name for p in self.workcell.parts if runtimes[p.index].state == OperationalState.DISABLED]
 
-    def deactivate(self, timeout_s: float = 2.0) -> bool:
-        """Bring all parts to rest, disable their motion and stop ticking. Returns whether they came to rest in time."""
+    def deactivate(self, margin_s: float = 2.0) -> bool:
+        """Bring all parts to rest, disable their motion and stop ticking. Returns whether they came to rest in time.
+
+        Args:
+            margin_s: [s] beyond the time that the slowest part's limits need, for its motors and a busy machine.
+        """
         self._internal_command(Command.DISABLE)
-        deadline = time.monotonic() + timeout_s
+        # A heavy base brakes for seconds: a fixed time would stop the loop while it moves.
+        braking = max((part.braking_time for part in self.workcell.parts), default=0.0)
+        deadline = time.monotonic() + margin_s + braking
         while not (rest := self._at_rest() and not self.devices.motors_enabled()) and time.monotonic() < deadline:
             if self.lockstep is not None:
                 self.lockstep.step(10)

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import math
+import time
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from robot_rt_control.client.actions import Action
 from robot_rt_control.client.session import Session
+from robot_rt_control.hardware.clocks import LOCKSTEP
 from robot_rt_control.memory.joint_modes import unpack_modes
+from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.enums import CommandMode, OperationalState
 from robot_rt_control.vocabulary.errors import CommandRefused, RobotControlError
 
 POSITION, VELOCITY, EFFORT = (int(mode) for mode in (CommandMode.POSITION, CommandMode.VELOCITY, CommandMode.EFFORT))
 DT = 1e-3
+CONFIG = Path(__file__).parents[3] / "config"
 
 
 def state(cell: LockstepCell, part: str) -> str:
@@ -317,3 +324,29 @@ def test_L16_enabling_a_faulted_part_is_refused_and_enables_the_others(cell: Loc
     assert cell.server.set_motion([], "enable") == "", "both come in the same step"
     cell.step()
     assert state(cell, "left") == "enabled"
+
+
+def test_L5_the_executor_ticks_until_its_slowest_part_is_at_rest_before_it_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (CONFIG / "mobile_base.yaml").read_text()
+    assert "[2.5, 2.5, 4.0]" in text and "robots/" in text
+    text = text.replace("[2.5, 2.5, 4.0]", "[0.25, 0.25, 0.4]").replace("robots/", f"{CONFIG}/robots/")
+    (tmp_path / "cell.yaml").write_text(text)
+    workcell = load_workcell(tmp_path / "cell.yaml", "mock")
+    executor = Executor(workcell, ExecutorOptions(clock=LOCKSTEP), channel_name=None, image_name=str)
+    executor.configure(lambda _: None)
+    try:
+        executor.activate(lambda _: None)
+        base = executor.world.memory.parts[workcell.part("base").index]
+        base.commanded_velocity[:2] = 1.0  # [m/s]: full speed, which needs 3.3 s to rest
+        tick = int(executor.world.memory.tick)
+        world = executor.world.memory
+        # Its clock is that of the ticks, so that the machine's speed does not matter.
+        clock = SimpleNamespace(monotonic=lambda: float(world.tick) * workcell.period, sleep=time.sleep)
+        monkeypatch.setattr("robot_rt_control.realtime.executor.executor.time", clock)
+        assert executor.deactivate(), "as long as its limits need, and not a fixed time"
+        assert not base.commanded_velocity.any()
+        assert 3.3 < (executor.world.memory.tick - tick) * workcell.period < workcell.part("base").braking_time
+    finally:
+        executor.cleanup()

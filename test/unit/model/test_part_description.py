@@ -35,3 +35,12 @@ def test_the_record_is_a_copy(workcell):
     part = workcell.part("arm")
     part.record.position[0] = 9.0
     assert part.record.position[0] == 0.0
+
+
+def test_the_loop_brakes_a_part_in_the_time_that_its_slowest_joint_needs(config_folder, workcell):
+    assert workcell.part("arm").braking_time == pytest.approx(0.25 * 1.05 / 1.2), "default limits, with their margins"
+    assert workcell.part("rangefinder").braking_time == 0.0
+    base = load_workcell(config_folder / "base_push_smooth.yaml").part("base")
+    assert base.braking_time == pytest.approx(2.1 / 4.8)
+    base.system_limits.jerk[:3] = [48.0, 48.0, 9.6]
+    assert base.braking_time == pytest.approx(2.1 / 9.6 + 9.6 / 9.6), "the last joint: 2.1 rad/s, 9.6 rad/s^2"
