@@ -14,9 +14,11 @@ from typing import Any
 
 from robot_rt_control.blueprint.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.check import check_skill
+from robot_rt_control.blueprint.diagram import blueprint_diagram
 from robot_rt_control.blueprint.remote import Blueprints, StartRequest
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.client import Client
+from robot_rt_control.drawing.diagram_picture import draw
 from robot_rt_control.program.file import library_template
 from robot_rt_control.program.library import library_programs
 from robot_rt_control.server.offline_catalogue import offline_catalogue
@@ -37,6 +39,8 @@ def main(client: Client, output: Path | str = "output/20_blueprint") -> list[dic
         if record["what"] in ("ended", "reaction", "end"):
             print(f"{record['time']:7.3f} s  {record.get('path', ''):<20} {record.get('result', record['what'])}")
     client.take_picture(Path(output) / "scene.png")
+    way = frozenset(record["path"] for record in log if record["what"] == "ended")
+    draw(blueprint_diagram(SkillTemplate(texts[-1]), active=way), Path(output) / "way.png")
     return log
 
 

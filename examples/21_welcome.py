@@ -24,6 +24,8 @@ PATIENCE = 60.0  # [s] more than enough
 ANSWERS = {"How was your journey?": "good", "Water, tea, or nothing?": "water"}
 PICTURES = {"shake": ("handshake", 0.3), "stay": ("this_way", 0.0), "carry": ("drink", 10.0)}
 """A node's id → picture taken while it runs, and how long [s] after its beginning."""
+WIDTH = 960
+"""[pixels] More than the robot's own camera has, so that the pictures show the seat to which it points."""
 
 
 def blueprints_of(client: Client, folder: Path) -> AbstractContextManager[Any]:
@@ -88,7 +90,7 @@ class Scene:
                 picture, later = PICTURES[node.path.rpartition("/")[2]]
                 self._taken.add(picture)
                 self._client.sleep(later)
-                self._client.take_picture(self._output / f"{picture}.png")
+                self._client.take_picture(self._output / f"{picture}.png", width=WIDTH)
 
     def _matters(self, node: Any) -> bool:
         if node.run in self._seen:
@@ -108,6 +110,7 @@ def main(client: Client, output: Path | str = "output/21_welcome") -> dict[str, 
         blueprints.control("arm", seconds=300.0, source="example")
         visitor.comes(mia=True)
         ends["mia"] = scene.watch().result
+        client.take_picture(output / "recognised.png", width=WIDTH)
         visitor.leaves(mia=True)
         client.sleep(6.0)
         visitor.comes()
@@ -116,7 +119,7 @@ def main(client: Client, output: Path | str = "output/21_welcome") -> dict[str, 
         ends["drink"] = scene.watch(ANSWERS | {"Water, tea, or nothing?": "tea"}).result
         blueprints.give_command("Greet Ann!", source="example")
         ends["short_welcome"] = scene.watch().result
-        client.take_picture(output / "end.png")
+        client.take_picture(output / "end.png", width=WIDTH)
         for text in getattr(blueprints, "said", ()):
             print(f"robot said: {text}")
     return ends

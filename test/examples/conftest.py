@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
+import matplotlib.image
+import numpy as np
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -28,3 +30,15 @@ def example() -> Callable[[str], ModuleType]:
         return module
 
     return load
+
+
+@pytest.fixture(scope="session")
+def colours() -> Callable[[Path], int]:
+    """How many colours a picture has, each in at least a thousandth of it; an empty one has one."""
+
+    def count(file: Path) -> int:
+        pixels = (matplotlib.image.imread(file)[:, :, :3] * 15.0).round().astype(int)
+        _, often = np.unique(pixels.reshape(-1, 3) @ (256, 16, 1), return_counts=True)
+        return int((often >= often.sum() / 1000).sum())
+
+    return count

@@ -19,7 +19,10 @@ FOLDER = Path(__file__).parents[2] / "examples" / "blueprints"
 @pytest.mark.timeout(600)
 @pytest.mark.long
 def test_it_sorts_and_wipes(
-    example: Callable[[str], ModuleType], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    example: Callable[[str], ModuleType],
+    colours: Callable[[Path], int],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     module = example("20_blueprint")
 
@@ -56,7 +59,9 @@ def test_it_sorts_and_wipes(
     assert wiped["outputs"] == {"force": pytest.approx(15.6)}
     out = capsys.readouterr().out
     assert re.findall("said: (.*)", out) == ["The cube is in its place", "That was too hard", "The pad is clean"]
-    assert (tmp_path / "scene.png").read_bytes().startswith(b"\x89PNG")
+    for picture in ("scene", "way"):
+        assert (tmp_path / f"{picture}.png").read_bytes().startswith(b"\x89PNG")
+        assert colours(tmp_path / f"{picture}.png") > 5, picture
     assert run() == log, "bit-identical"
 
 

@@ -38,7 +38,7 @@ def test_it_knows_its_staff_and_keeps_its_distance(example, tmp_path):
 
 
 @pytest.mark.long
-def test_three_blueprints_by_sensor_gesture_and_sentence(example, tmp_path, capsys):
+def test_three_blueprints_by_sensor_gesture_and_sentence(example, colours, tmp_path, capsys):
     module = example("21_welcome")
     with LockstepClient(module.WORKCELL) as client:
         lifted = []
@@ -53,5 +53,6 @@ def test_three_blueprints_by_sensor_gesture_and_sentence(example, tmp_path, caps
     said = [line.partition(": ")[2] for line in capsys.readouterr().out.splitlines() if line.startswith("robot said")]
     welcomed = ["Hello, welcome, dear guest!", "I am glad to hear that.", "This way, please.", "Please take a seat."]
     assert said == ["Good morning, mia.", *welcomed, "Here you are.", "Here you are.", "Hello, Ann!", *welcomed[1:]]
-    for picture in ("handshake", "this_way", "drink", "end"):
+    for picture in ("recognised", "handshake", "this_way", "drink", "end"):
         assert (tmp_path / f"{picture}.png").read_bytes().startswith(b"\x89PNG")
+        assert colours(tmp_path / f"{picture}.png") > 5, picture
