@@ -105,7 +105,6 @@ export class Store {
     private skillsSeen = -1;
     private programsSeen = -1;
     private readonly later = new Map<string, number>();
-    private logBusy = false;
     private shownNodes: { of: Live | null; run: string | undefined; nodes: LiveNode[] } = { of: null, run: undefined, nodes: [] };
 
     subscribe = (listener: () => void): (() => void) => {
@@ -114,6 +113,7 @@ export class Store {
     };
 
     changed(): void {
+        this.followRun();
         this.version += 1;
         for (const listener of this.listeners) listener();
     }
@@ -147,6 +147,7 @@ export class Store {
                 this.everConnected ||= connected;
                 this.changed();
             },
+            () => ({ variables: this.watched, run: this.log.run, records: this.log.records.length }),
         );
         this.changed();
         void this.loadWorkcell();
@@ -203,7 +204,7 @@ export class Store {
             this.programsSeen = live.programs_changed;
             void this.loadPrograms();
         }
-        void this.loadLog();
+        if (live.log) this.takeLog(live.log);
         this.changed();
     }
 
@@ -235,22 +236,18 @@ export class Store {
         this.changed();
     }
 
-    /** The log of the run that is shown, as far as it is not here yet. */
-    private async loadLog(): Promise<void> {
+    /** Ask for the log of the run that is shown, if that is another one now. */
+    private followRun(): void {
         const run = this.run?.run;
-        if (run === undefined || this.logBusy) return;
-        this.logBusy = true;
-        try {
-            if (this.log.run !== run) this.log = { run, records: [] };
-            const answer = await ask<Answer & { lines?: string[] }>('read_runs', { run, first: this.log.records.length });
-            const records = (answer.lines ?? []).map((line) => JSON.parse(line) as LogRecord);
-            if (records.length > 0 && this.log.run === run) {
-                this.log = { run, records: [...this.log.records, ...records] };
-                this.changed();
-            }
-        } finally {
-            this.logBusy = false;
-        }
+        if (run === undefined || run === this.log.run) return;
+        this.log = { run, records: [] };
+        this.socket?.tell();
+    }
+
+    private takeLog({ run, first, lines }: NonNullable<Live['log']>): void {
+        if (run !== this.log.run || first > this.log.records.length) return;
+        const records = lines.map((line) => JSON.parse(line) as LogRecord);
+        this.log = { run, records: [...this.log.records.slice(0, first), ...records] };
     }
 
     /** All runs that are under way, and the last ones. */
@@ -298,7 +295,7 @@ export class Store {
 
     watchVariables(names: string[]): void {
         this.watched = names;
-        this.socket?.watch(names);
+        this.socket?.tell();
         this.changed();
     }
 

@@ -3,7 +3,7 @@ import {
     getBezierPath, Handle, MarkerType, MiniMap, type Node, type NodeChange, type NodeProps, Panel, Position, ReactFlow,
     ReactFlowProvider, SelectionMode, useReactFlow, useUpdateNodeInternals,
 } from '@xyflow/react';
-import { memo, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
 import { ask, type Answer } from '../server.ts';
 import { base, type Laid, store, useStore } from '../store.ts';
@@ -301,7 +301,8 @@ function Flow() {
     const [nodes, setNodes] = useState<Node<NodeData>[]>(computed);
     const [drawn, setDrawn] = useState(computed);
     const dragging = useRef(false);
-    useEffect(() => {
+    // Before the browser draws: else each state of a run is drawn twice.
+    useLayoutEffect(() => {
         if (dragging.current) return;
         setNodes((before) => {
             const old = new Map(before.map((node) => [node.id, node]));
