@@ -70,6 +70,8 @@ const DRAFTS = 'robot_rt_control.drafts';
 
 export class Store {
     version = 0;
+    /** Of all but what is live. */
+    stillVersion = 0;
     me: Person | null = null;
     refused = '';
     connected = false;
@@ -112,9 +114,10 @@ export class Store {
         return () => this.listeners.delete(listener);
     };
 
-    changed(): void {
+    changed(isLive = false): void {
         this.followRun();
         this.version += 1;
+        if (!isLive) this.stillVersion += 1;
         for (const listener of this.listeners) listener();
     }
 
@@ -205,7 +208,7 @@ export class Store {
             void this.loadPrograms();
         }
         if (live.log) this.takeLog(live.log);
-        this.changed();
+        this.changed(true);
     }
 
     async loadSkills(): Promise<void> {
@@ -895,6 +898,12 @@ export const store = new Store();
 
 export function useStore(): Store {
     useSyncExternalStore(store.subscribe, () => store.version);
+    return store;
+}
+
+/** For what shows neither the robot's state nor its runs: it is not drawn anew with each state. */
+export function useStill(): Store {
+    useSyncExternalStore(store.subscribe, () => store.stillVersion);
     return store;
 }
 
