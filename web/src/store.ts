@@ -636,12 +636,19 @@ export class Store {
 
     skill(name: string): SkillInfo | undefined {
         const own = this.doc?.graph.isProgram ? this.forStates.find((each) => each.name === base(name)) : undefined;
-        const known = this.skills.find((each) => each.name === base(name));
+        const known = this.byName.get(base(name));
         if (!own || own.origin !== 'program') return own ?? known;
         // Its own exits; the executor knows which of them are failures.
         const fails = (exit: string): boolean => known?.failures.includes(exit) ?? false;
         return { ...own, results: own.results.filter((exit) => !fails(exit)), failures: own.results.filter(fails) };
     }
+
+    private get byName(): Map<string, SkillInfo> {
+        if (this.skillsByName.skills !== this.skills) this.skillsByName = { skills: this.skills, found: new Map(this.skills.map((each) => [each.name, each])) };
+        return this.skillsByName.found;
+    }
+
+    private skillsByName: { skills: unknown; found: Map<string, SkillInfo> } = { skills: null, found: new Map() };
 
     /** What a state of a program can be: actions, and programs. They need no executor of blueprints. */
     get forStates(): SkillInfo[] {

@@ -87,7 +87,7 @@ class Watcher:
         return socket
 
     def _take(self, text: str) -> bool:
-        """Whether a message is one: {"variables": [names], "run": id, "records": how many it has}; the run may be left out."""
+        """Whether a message is one: {"variables": [names], "run": id, "records": it has so many}; a run need not be."""
         try:
             message = json.loads(text)
             json.dumps(message, ensure_ascii=False).encode()

@@ -16,7 +16,7 @@ import { wayOf, type Way } from '../way.ts';
 import { detour } from './detour.ts';
 import { FoldedNode, FoldMenu } from './Folded.tsx';
 import { foldPicture, foldWay } from './folding.ts';
-import { type Box, kept, layoutRequest, pictureOf } from './picture.ts';
+import { type Box, kept, layoutRequest, type Link, pictureOf } from './picture.ts';
 
 export interface NodeData extends Record<string, unknown> {
     box: Box;
@@ -98,6 +98,14 @@ interface LinkData extends Record<string, unknown> {
     chosen: boolean;
     node: string;
     index: number;
+    bends: [number, number][];
+    aside: number;
+    of: LinkWay;
+}
+
+/** Where a link goes. The same object as long as it is the same way. */
+interface LinkWay {
+    link: Link;
     bends: [number, number][];
     aside: number;
 }
@@ -326,7 +334,8 @@ function Flow() {
 
     const detours = useRef(new Map<string, Detour>());
     const outline = useOutline(nodes);
-    const ways = useMemo(() => {
+    const oldWays = useRef(new Map<string, LinkWay>());
+    const ways = useMemo((): LinkWay[] => {
         const at = new Map(outline.map((node) => [node.id, node]));
         let backs = 0;
         const isLaidOut = (id: string): boolean => {
@@ -334,7 +343,7 @@ function Flow() {
             const place = at.get(id)?.position;
             return place?.x === x && place.y === y;
         };
-        return (picture?.links ?? []).map((link) => {
+        const made = (picture?.links ?? []).map((link): LinkWay => {
             const from = at.get(link.from);
             const to = at.get(link.to);
             let aside = 0;
@@ -344,21 +353,26 @@ function Flow() {
                 backs += 1;
             }
             const bends = isLaidOut(link.from) && isLaidOut(link.to) ? laid.bends[`${link.from}>${link.to}`] ?? NO_BENDS : from && to ? aroundBoxes(link.id, from, to, outline, detours.current, dragging.current) : NO_BENDS;
-            return { link, bends, aside };
+            return kept(oldWays.current.get(link.id), { link, bends, aside });
         });
+        oldWays.current = new Map(made.map((each) => [each.link.id, each]));
+        return made;
     }, [picture, outline, laid]);
     const oldEdges = useRef<Edge<LinkData>[]>([]);
     const edges = useMemo((): Edge<LinkData>[] => {
         const old = new Map(oldEdges.current.map((edge) => [edge.id, edge]));
-        const made = ways.map(({ link, bends, aside }): Edge<LinkData> => {
+        const made = ways.map((of): Edge<LinkData> => {
+            const { link, bends, aside } = of;
+            const before = old.get(link.id);
             const taken = way.links.has(`${link.from}>${link.to}`);
             const chosen = doc?.link?.node === link.node && doc.link.index === link.index;
-            return kept(old.get(link.id), {
+            if (before?.data && before.data.of === of && before.data.taken === taken && before.data.chosen === chosen) return before;
+            return {
                 id: link.id, type: 'link', source: link.from, sourceHandle: link.port, target: link.to, targetHandle: 'in', selected: chosen,
                 ariaLabel: `From ${link.from} on ${link.port} to ${link.to}`,
                 markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color: chosen ? '#1d4ed8' : taken ? '#15803d' : link.failure ? '#b45309' : '#64748b' },
-                data: { label: link.label, failure: link.failure, taken, chosen, node: link.node, index: link.index, bends, aside },
-            });
+                data: { label: link.label, failure: link.failure, taken, chosen, node: link.node, index: link.index, bends, aside, of },
+            };
         });
         const isSame = made.length === oldEdges.current.length && made.every((edge, n) => edge === oldEdges.current[n]);
         if (!isSame) oldEdges.current = made;
