@@ -76,7 +76,7 @@ class EditorServer:
         self, robot: Robot, *, address: str = "127.0.0.1", port: int, secure: bool = False, page: Path = PAGE
     ) -> None:
         self.keys, self.people = Keys(), People()
-        self._logs = RunLogs(self._read_log, lambda: self.watchers.runs, self._publish)
+        self._logs = RunLogs(self._read_log, self._runs_shown, self._publish)
         self.watchers = Watchers(self._logs)
         self._answers = SharedAnswers()
         self.refused: dict[int, int] = {}
@@ -375,6 +375,10 @@ class EditorServer:
             self._logs.update()
         else:
             self._publish()
+
+    def _runs_shown(self) -> set[str]:
+        """Runs that pages show; what they name beside these is not asked for."""
+        return self.watchers.runs & {node["run"] for node in self._blueprints.get("nodes", ())}
 
     async def _read_log(self, request: Json) -> Json:
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._robot.call, "read_runs", request)
