@@ -154,6 +154,8 @@ export interface Live {
     };
     people: { operator: string; operator_name: string; here: Person[]; log: { time: number; text: string }[] };
     programs_changed: number;
+    /** New records of the run that the page follows. */
+    log?: { run: string; first: number; lines: string[] };
 }
 
 export interface RunInfo {
@@ -195,19 +197,20 @@ export async function ask<T extends Answer>(name: string, request: object = {}):
 /** The socket that shows what is true now. It connects again by itself. */
 export class LiveSocket {
     private socket: WebSocket | null = null;
-    private variables: string[] = [];
     private delay = 200;
 
+    /** @param wishes what the page wants to see, besides what all see. */
     constructor(
         private readonly take: (live: Live) => void,
         private readonly changed: (connected: boolean) => void,
+        private readonly wishes: () => { variables: string[]; run: string; records: number },
     ) {
         this.connect();
     }
 
-    watch(variables: string[]): void {
-        this.variables = variables;
-        if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ variables }));
+    /** The wishes have changed. */
+    tell(): void {
+        if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(this.wishes()));
     }
 
     private connect(): void {
@@ -217,7 +220,7 @@ export class LiveSocket {
         socket.onopen = () => {
             this.delay = 200;
             this.changed(true);
-            if (this.variables.length > 0) this.watch(this.variables);
+            this.tell();
         };
         socket.onmessage = (message) => this.take(JSON.parse(String(message.data)) as Live);
         socket.onclose = () => {

@@ -70,6 +70,8 @@ const DRAFTS = 'robot_rt_control.drafts';
 
 export class Store {
     version = 0;
+    /** Of all but what is live. */
+    stillVersion = 0;
     me: Person | null = null;
     refused = '';
     connected = false;
@@ -105,7 +107,6 @@ export class Store {
     private skillsSeen = -1;
     private programsSeen = -1;
     private readonly later = new Map<string, number>();
-    private logBusy = false;
     private shownNodes: { of: Live | null; run: string | undefined; nodes: LiveNode[] } = { of: null, run: undefined, nodes: [] };
 
     subscribe = (listener: () => void): (() => void) => {
@@ -113,8 +114,10 @@ export class Store {
         return () => this.listeners.delete(listener);
     };
 
-    changed(): void {
+    changed(isLive = false): void {
+        this.followRun();
         this.version += 1;
+        if (!isLive) this.stillVersion += 1;
         for (const listener of this.listeners) listener();
     }
 
@@ -147,6 +150,7 @@ export class Store {
                 this.everConnected ||= connected;
                 this.changed();
             },
+            () => ({ variables: this.watched, run: this.log.run, records: this.log.records.length }),
         );
         this.changed();
         void this.loadWorkcell();
@@ -203,8 +207,8 @@ export class Store {
             this.programsSeen = live.programs_changed;
             void this.loadPrograms();
         }
-        void this.loadLog();
-        this.changed();
+        if (live.log) this.takeLog(live.log);
+        this.changed(true);
     }
 
     async loadSkills(): Promise<void> {
@@ -235,22 +239,18 @@ export class Store {
         this.changed();
     }
 
-    /** The log of the run that is shown, as far as it is not here yet. */
-    private async loadLog(): Promise<void> {
+    /** Ask for the log of the run that is shown, if that is another one now. */
+    private followRun(): void {
         const run = this.run?.run;
-        if (run === undefined || this.logBusy) return;
-        this.logBusy = true;
-        try {
-            if (this.log.run !== run) this.log = { run, records: [] };
-            const answer = await ask<Answer & { lines?: string[] }>('read_runs', { run, first: this.log.records.length });
-            const records = (answer.lines ?? []).map((line) => JSON.parse(line) as LogRecord);
-            if (records.length > 0 && this.log.run === run) {
-                this.log = { run, records: [...this.log.records, ...records] };
-                this.changed();
-            }
-        } finally {
-            this.logBusy = false;
-        }
+        if (run === undefined || run === this.log.run) return;
+        this.log = { run, records: [] };
+        this.socket?.tell();
+    }
+
+    private takeLog({ run, first, lines }: NonNullable<Live['log']>): void {
+        if (run !== this.log.run || first > this.log.records.length) return;
+        const records = lines.map((line) => JSON.parse(line) as LogRecord);
+        this.log = { run, records: [...this.log.records.slice(0, first), ...records] };
     }
 
     /** All runs that are under way, and the last ones. */
@@ -298,7 +298,7 @@ export class Store {
 
     watchVariables(names: string[]): void {
         this.watched = names;
-        this.socket?.watch(names);
+        this.socket?.tell();
         this.changed();
     }
 
@@ -636,12 +636,19 @@ export class Store {
 
     skill(name: string): SkillInfo | undefined {
         const own = this.doc?.graph.isProgram ? this.forStates.find((each) => each.name === base(name)) : undefined;
-        const known = this.skills.find((each) => each.name === base(name));
+        const known = this.byName.get(base(name));
         if (!own || own.origin !== 'program') return own ?? known;
         // Its own exits; the executor knows which of them are failures.
         const fails = (exit: string): boolean => known?.failures.includes(exit) ?? false;
         return { ...own, results: own.results.filter((exit) => !fails(exit)), failures: own.results.filter(fails) };
     }
+
+    private get byName(): Map<string, SkillInfo> {
+        if (this.skillsByName.skills !== this.skills) this.skillsByName = { skills: this.skills, found: new Map(this.skills.map((each) => [each.name, each])) };
+        return this.skillsByName.found;
+    }
+
+    private skillsByName: { skills: unknown; found: Map<string, SkillInfo> } = { skills: null, found: new Map() };
 
     /** What a state of a program can be: actions, and programs. They need no executor of blueprints. */
     get forStates(): SkillInfo[] {
@@ -898,6 +905,12 @@ export const store = new Store();
 
 export function useStore(): Store {
     useSyncExternalStore(store.subscribe, () => store.version);
+    return store;
+}
+
+/** For what shows neither the robot's state nor its runs: it is not drawn anew with each state. */
+export function useStill(): Store {
+    useSyncExternalStore(store.subscribe, () => store.stillVersion);
     return store;
 }
 

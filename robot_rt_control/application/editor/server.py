@@ -24,6 +24,7 @@ from robot_rt_control.application.editor.layout import graph_layout
 from robot_rt_control.application.editor.motion_keys import motion_command_keys
 from robot_rt_control.application.editor.people import People
 from robot_rt_control.application.editor.robot import SERVICES, Json, Robot
+from robot_rt_control.application.editor.run_logs import RunLogs
 from robot_rt_control.application.editor.shared_answers import SharedAnswers
 from robot_rt_control.application.editor.watchers import MAX_OF_PERSON, MAX_WATCHERS, Watcher, Watchers
 from robot_rt_control.blueprint.phrases import is_stop
@@ -74,7 +75,9 @@ class EditorServer:
     def __init__(
         self, robot: Robot, *, address: str = "127.0.0.1", port: int, secure: bool = False, page: Path = PAGE
     ) -> None:
-        self.keys, self.people, self.watchers = Keys(), People(), Watchers()
+        self.keys, self.people = Keys(), People()
+        self._logs = RunLogs(self._read_log, self._runs_shown, self._publish)
+        self.watchers = Watchers(self._logs)
         self._answers = SharedAnswers()
         self.refused: dict[int, int] = {}
         self._robot, self._secure = robot, secure
@@ -282,7 +285,9 @@ class EditorServer:
         stops = body.get("command") == "cancel"
         if not stops:  # that is open to all
             self._need(person, "operate")
-        return await self._service("control", stops=stops)(person, body)
+        answer = await self._service("control", stops=stops)(person, body)
+        self._logs.update()  # what was refused is in the log alone
+        return answer
 
     async def _give_command(self, person: Person, body: Json) -> Json:
         stops = is_stop(str(body.get("text", "")))
@@ -360,12 +365,23 @@ class EditorServer:
             await task
         for watcher in list(self.watchers.all):
             watcher.changed.set()
+        self._logs.close()
         for pool in (self._pool, self._stops, self._looking):
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _set_blueprints(self, state: Json) -> None:
         self._blueprints = plain(state)
-        self._publish()
+        if self.watchers.runs:
+            self._logs.update()
+        else:
+            self._publish()
+
+    def _runs_shown(self) -> set[str]:
+        """Runs that pages show; what they name beside these is not asked for."""
+        return self.watchers.runs & {node["run"] for node in self._blueprints.get("nodes", ())}
+
+    async def _read_log(self, request: Json) -> Json:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._robot.call, "read_runs", request)
 
     async def _look(self) -> None:
         """Speed, stop, connections and state variables change without a message to us."""

@@ -1,4 +1,4 @@
-"""Equal questions of several browsers are asked once: 20 pages want the same lines of a log at each event of a run."""
+"""Equal questions of several browsers are asked once: 20 pages want the same list when a skill has changed."""
 
 from __future__ import annotations
 

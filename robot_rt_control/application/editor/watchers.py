@@ -11,6 +11,7 @@ from typing import Any
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from robot_rt_control.application.editor.keys import Bucket, Person
+from robot_rt_control.application.editor.run_logs import MAX_RECORDS, RunLogs
 
 MAX_MESSAGE = 256 * 1024
 """[bytes] of a message from a browser."""
@@ -26,7 +27,8 @@ _MAX_VARIABLES = 50
 class Watchers:
     """All browsers that are connected. For the event loop's thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, logs: RunLogs) -> None:
+        self.logs = logs
         self.all: set[Watcher] = set()
         self.text = ""
         """The whole state."""
@@ -34,13 +36,17 @@ class Watchers:
         """Sockets that were closed because of what came."""
 
     def publish(self, state: dict[str, Any]) -> None:
-        """Show a state to all. It is written as text once."""
+        """Show a state to all, and to each the records that it lacks. It is written as text once."""
         text = json.dumps(state, allow_nan=False, separators=(",", ":"))
-        if text == self.text:
-            return
-        self.text = text
+        is_new, self.text = text != self.text, text
         for watcher in self.all:
-            watcher.changed.set()
+            if is_new or watcher.lacks_records:
+                watcher.changed.set()
+
+    @property
+    def runs(self) -> set[str]:
+        """The runs that somebody looks at."""
+        return {watcher.run for watcher in self.all if watcher.run}
 
     @property
     def variables(self) -> set[str]:
@@ -55,6 +61,8 @@ class Watcher:
         self._watchers, self.person = watchers, person
         self.changed = asyncio.Event()
         self.variables: tuple[str, ...] = ()
+        self.run, self._records = "", 0
+        """The run whose log it shows, and how many of its records it has."""
         self.socket: web.WebSocketResponse | None = None
         self._messages = Bucket(rate=50, burst=50)
 
@@ -79,7 +87,7 @@ class Watcher:
         return socket
 
     def _take(self, text: str) -> bool:
-        """Whether a message is one: {"variables": [names]}."""
+        """Whether a message is one: {"variables": [names], "run": id, "records": it has so many}; a run need not be."""
         try:
             message = json.loads(text)
             json.dumps(message, ensure_ascii=False).encode()
@@ -90,15 +98,36 @@ class Watcher:
             return False
         if not all(isinstance(name, str) and len(name) < 200 for name in names):
             return False
+        run, records = message.get("run", ""), message.get("records", 0)
+        if not isinstance(run, str) or len(run) >= 200 or type(records) is not int or records < 0:
+            return False
         self.variables = tuple(names)
+        if (run, records) != (self.run, self._records):
+            self.run, self._records = run, records
+            self._watchers.logs.update()
         return True
+
+    @property
+    def lacks_records(self) -> bool:
+        """Whether there are records of its run that it was not sent."""
+        return self._watchers.logs.count(self.run) > self._records
+
+    def _text(self) -> str:
+        """The whole state, with the next records of its run."""
+        text, more = self._watchers.text, ""
+        if self.lacks_records:
+            more = self._watchers.logs.after(self.run, self._records)
+            self._records = min(self._records + MAX_RECORDS, self._watchers.logs.count(self.run))
+        if self.lacks_records:
+            self.changed.set()
+        return f'{text[:-1]},"log":{more}}}' if more else text
 
     async def _send(self, socket: web.WebSocketResponse) -> None:
         while not socket.closed:
             await self.changed.wait()
             self.changed.clear()
             try:
-                await asyncio.wait_for(socket.send_str(self._watchers.text), _SEND_S)
+                await asyncio.wait_for(socket.send_str(self._text()), _SEND_S)
             except TimeoutError:
                 if request_transport := socket._req.transport if socket._req is not None else None:
                     request_transport.abort()

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 
 import { whatIsLost } from '../lost.ts';
-import { store, useStore } from '../store.ts';
+import { store, useStill, useStore } from '../store.ts';
 import { disconnect } from '../text/blueprint_edits.ts';
 import { arrangeAll, hasPlaces } from '../text/folds.ts';
 import { Canvas } from './Canvas.tsx';
@@ -69,7 +69,7 @@ function show(panel: string): void {
 }
 
 export function App() {
-    const it = useStore();
+    const it = useStill();
     useEffect(() => {
         const paste = (event: ClipboardEvent): void => {
             if (isTyping(event.target) || store.dialog) return;
@@ -223,7 +223,7 @@ function Right() {
 }
 
 function Centre() {
-    const it = useStore();
+    const it = useStill();
     const doc = it.doc;
     const mistakes = doc?.mistakes.filter((each) => !each.warning).length ?? 0;
     const warnings = (doc?.mistakes.length ?? 0) - mistakes;
@@ -283,7 +283,7 @@ function Centre() {
 }
 
 function Notice() {
-    const it = useStore();
+    const it = useStill();
     const notice = it.notice;
     useEffect(() => {
         if (!notice) return undefined;

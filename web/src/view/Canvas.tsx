@@ -3,7 +3,7 @@ import {
     getBezierPath, Handle, MarkerType, MiniMap, type Node, type NodeChange, type NodeProps, Panel, Position, ReactFlow,
     ReactFlowProvider, SelectionMode, useReactFlow, useUpdateNodeInternals,
 } from '@xyflow/react';
-import { memo, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
 import { ask, type Answer } from '../server.ts';
 import { base, type Laid, store, useStore } from '../store.ts';
@@ -16,7 +16,7 @@ import { wayOf, type Way } from '../way.ts';
 import { detour } from './detour.ts';
 import { FoldedNode, FoldMenu } from './Folded.tsx';
 import { foldPicture, foldWay } from './folding.ts';
-import { type Box, kept, layoutRequest, pictureOf } from './picture.ts';
+import { type Box, kept, layoutRequest, type Link, pictureOf } from './picture.ts';
 
 export interface NodeData extends Record<string, unknown> {
     box: Box;
@@ -98,6 +98,14 @@ interface LinkData extends Record<string, unknown> {
     chosen: boolean;
     node: string;
     index: number;
+    bends: [number, number][];
+    aside: number;
+    of: LinkWay;
+}
+
+/** Where a link goes. The same object as long as it is the same way. */
+interface LinkWay {
+    link: Link;
     bends: [number, number][];
     aside: number;
 }
@@ -197,6 +205,7 @@ const ARIA_LABELS = { 'node.a11yDescription.default': 'Press Enter to select, ar
 const NODE_TYPES = { skill: SkillNode };
 const EDGE_TYPES = { link: LinkEdge };
 const NOWHERE: Laid = { structure: '', places: {}, bends: {} };
+const NO_BENDS: [number, number][] = [];
 const NO_WAY: Way = { nodes: new Map(), links: new Set(), stands: '' };
 
 function usePlaces(key: number, structure: string, request: object): Laid {
@@ -219,6 +228,18 @@ function usePlaces(key: number, structure: string, request: object): Laid {
         // eslint-disable-next-line react-hooks/exhaustive-deps
     }, [key, structure]);
     return known ?? NOWHERE;
+}
+
+/** The same nodes as before as long as only what they show has changed: links do not care. */
+function useOutline(nodes: Node<NodeData>[]): Node<NodeData>[] {
+    const known = useRef(nodes);
+    const isSame = nodes.length === known.current.length && nodes.every((node, n) => {
+        const before = known.current[n];
+        return node === before || (node.id === before?.id && node.position.x === before.position.x && node.position.y === before.position.y
+            && node.width === before.width && node.height === before.height);
+    });
+    if (!isSame) known.current = nodes;
+    return known.current;
 }
 
 function Flow() {
@@ -301,7 +322,8 @@ function Flow() {
     const [nodes, setNodes] = useState<Node<NodeData>[]>(computed);
     const [drawn, setDrawn] = useState(computed);
     const dragging = useRef(false);
-    useEffect(() => {
+    // Before the browser draws: else each state of a run is drawn twice.
+    useLayoutEffect(() => {
         if (dragging.current) return;
         setNodes((before) => {
             const old = new Map(before.map((node) => [node.id, node]));
@@ -311,39 +333,51 @@ function Flow() {
     }, [computed]);
 
     const detours = useRef(new Map<string, Detour>());
-    const oldEdges = useRef<Edge<LinkData>[]>([]);
-    const edges = useMemo((): Edge<LinkData>[] => {
-        const at = new Map(nodes.map((node) => [node.id, node]));
-        const old = new Map(oldEdges.current.map((edge) => [edge.id, edge]));
+    const outline = useOutline(nodes);
+    const oldWays = useRef(new Map<string, LinkWay>());
+    const ways = useMemo((): LinkWay[] => {
+        const at = new Map(outline.map((node) => [node.id, node]));
         let backs = 0;
         const isLaidOut = (id: string): boolean => {
             const [x, y] = laid.places[id] ?? [NaN, NaN];
             const place = at.get(id)?.position;
             return place?.x === x && place.y === y;
         };
-        const made = (picture?.links ?? []).map((link): Edge<LinkData> => {
-        const from = at.get(link.from);
-        const to = at.get(link.to);
-        let aside = 0;
-        if (from && to && to.position.y < from.position.y + (from.height ?? 0) + 10) {
-            const between = nodes.filter((node) => node.position.y < from.position.y + (from.height ?? 0) + 20 && node.position.y + (node.height ?? 0) > to.position.y - 24);
-            aside = Math.max(...between.map((node) => node.position.x + (node.width ?? 0))) + 26 + 14 * (backs % 8);
-            backs += 1;
-        }
-        const bends = isLaidOut(link.from) && isLaidOut(link.to) ? laid.bends[`${link.from}>${link.to}`] ?? [] : from && to ? aroundBoxes(link.id, from, to, nodes, detours.current, dragging.current) : [];
-        const taken = way.links.has(`${link.from}>${link.to}`);
-        const chosen = doc?.link?.node === link.node && doc.link.index === link.index;
-        return kept(old.get(link.id), {
-            id: link.id, type: 'link', source: link.from, sourceHandle: link.port, target: link.to, targetHandle: 'in', selected: chosen,
-            ariaLabel: `From ${link.from} on ${link.port} to ${link.to}`,
-            markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color: chosen ? '#1d4ed8' : taken ? '#15803d' : link.failure ? '#b45309' : '#64748b' },
-            data: { label: link.label, failure: link.failure, taken, chosen, node: link.node, index: link.index, bends, aside },
+        const made = (picture?.links ?? []).map((link): LinkWay => {
+            const from = at.get(link.from);
+            const to = at.get(link.to);
+            let aside = 0;
+            if (from && to && to.position.y < from.position.y + (from.height ?? 0) + 10) {
+                const between = outline.filter((node) => node.position.y < from.position.y + (from.height ?? 0) + 20 && node.position.y + (node.height ?? 0) > to.position.y - 24);
+                aside = Math.max(...between.map((node) => node.position.x + (node.width ?? 0))) + 26 + 14 * (backs % 8);
+                backs += 1;
+            }
+            const bends = isLaidOut(link.from) && isLaidOut(link.to) ? laid.bends[`${link.from}>${link.to}`] ?? NO_BENDS : from && to ? aroundBoxes(link.id, from, to, outline, detours.current, dragging.current) : NO_BENDS;
+            return kept(oldWays.current.get(link.id), { link, bends, aside });
         });
+        oldWays.current = new Map(made.map((each) => [each.link.id, each]));
+        return made;
+    }, [picture, outline, laid]);
+    const oldEdges = useRef<Edge<LinkData>[]>([]);
+    const edges = useMemo((): Edge<LinkData>[] => {
+        const old = new Map(oldEdges.current.map((edge) => [edge.id, edge]));
+        const made = ways.map((of): Edge<LinkData> => {
+            const { link, bends, aside } = of;
+            const before = old.get(link.id);
+            const taken = way.links.has(`${link.from}>${link.to}`);
+            const chosen = doc?.link?.node === link.node && doc.link.index === link.index;
+            if (before?.data && before.data.of === of && before.data.taken === taken && before.data.chosen === chosen) return before;
+            return {
+                id: link.id, type: 'link', source: link.from, sourceHandle: link.port, target: link.to, targetHandle: 'in', selected: chosen,
+                ariaLabel: `From ${link.from} on ${link.port} to ${link.to}`,
+                markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color: chosen ? '#1d4ed8' : taken ? '#15803d' : link.failure ? '#b45309' : '#64748b' },
+                data: { label: link.label, failure: link.failure, taken, chosen, node: link.node, index: link.index, bends, aside, of },
+            };
         });
         const isSame = made.length === oldEdges.current.length && made.every((edge, n) => edge === oldEdges.current[n]);
         if (!isSame) oldEdges.current = made;
         return oldEdges.current;
-    }, [picture, way, doc?.link, nodes, laid]);
+    }, [ways, way, doc?.link]);
 
     // Where links begin has to be measured again when a node got other ports; in one go, for each call draws everything.
     const update = useUpdateNodeInternals();
@@ -423,10 +457,11 @@ function Flow() {
     }, [flow, picture]);
 
     const begin = useCallback(() => { dragging.current = true; }, []);
-    const end = useCallback((moved: Node<NodeData>[]) => {
+    const endSelection = useCallback((_: unknown, moved: Node<NodeData>[]) => {
         dragging.current = false;
         store.edit((text) => moved.reduce((found, node) => moveNode(found, node.id, node.position.x, node.position.y), text));
     }, []);
+    const end = useCallback((event: unknown, _: unknown, moved: Node<NodeData>[]) => endSelection(event, moved), [endSelection]);
     const clear = useCallback(() => { setMenu(null); store.select([]); }, []);
     const openMenu = useCallback((event: React.MouseEvent, node: Node<NodeData>) => {
         event.preventDefault();
@@ -445,9 +480,9 @@ function Flow() {
                 onNodesChange={onNodesChange}
                 onConnect={onConnect}
                 onNodeDragStart={begin}
-                onNodeDragStop={(_, __, moved) => end(moved)}
+                onNodeDragStop={end}
                 onSelectionDragStart={begin}
-                onSelectionDragStop={(_, moved) => end(moved)}
+                onSelectionDragStop={endSelection}
                 onEdgeClick={chooseLink}
                 onReconnect={reconnect}
                 onPaneClick={clear}

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 
 import { type Answer, ask, type SkillInfo } from '../server.ts';
-import { type Laid, store, useStore } from '../store.ts';
+import { type Laid, store, useStill, useStore } from '../store.ts';
 import { compare, type Kind, otherLinks } from '../text/compare.ts';
 import { type Graph, readGraph } from '../text/graph.ts';
 import { Choice, Field } from './fields.tsx';
@@ -10,7 +10,7 @@ import { NewProgramDialog } from './ProgramForms.tsx';
 import { layoutRequest, pictureOf } from './picture.ts';
 
 export function Dialogs() {
-    const it = useStore();
+    const it = useStill();
     const dialog = it.dialog;
     const box = useRef<HTMLDialogElement>(null);
     useEffect(() => {

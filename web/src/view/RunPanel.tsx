@@ -146,17 +146,20 @@ function Commands() {
 const Log = memo(function Log({ records }: { records: readonly LogRecord[] }) {
     if (records.length === 0) return null;
     const skill = skillOf(records);
-    const shown = records.filter((record) => record.what !== 'decided' || record.go).slice(-200).reverse();
+    const shown: number[] = [];
+    for (let n = records.length - 1; n >= 0 && shown.length < 200; n -= 1) if (records[n]?.what !== 'decided' || records[n]?.go) shown.push(n);
     return (
         <section>
             <h3>What happened</h3>
             <ol className="log" reversed tabIndex={0} aria-label="What happened, the latest first">
-                {shown.map((record, n) => (
-                    <li key={`${records.length - n}`}><time>{record.time.toFixed(2)}</time> {inWords(record, skill)}</li>
-                ))}
+                {shown.map((n) => <Line key={n} record={records[n] as LogRecord} skill={skill} />)}
             </ol>
         </section>
     );
+});
+
+const Line = memo(function Line({ record, skill }: { record: LogRecord; skill: string }) {
+    return <li><time>{record.time.toFixed(2)}</time> {inWords(record, skill)}</li>;
 });
 
 function Replay() {

@@ -1,7 +1,7 @@
 import { memo, useEffect, useMemo, useRef, useState } from 'react';
 
 import type { SkillInfo } from '../server.ts';
-import { store, useStore } from '../store.ts';
+import { store, useStill, useStore } from '../store.ts';
 import { nameOfNode } from '../way.ts';
 import { levelName } from './Canvas.tsx';
 import { ProgramIndex } from './ProgramForms.tsx';
@@ -33,7 +33,7 @@ function shelfOf(skill: SkillInfo): string {
 
 /** Skills by level, category and scenario, with search. Drag one into the picture, or press Enter. */
 export function Shelves() {
-    const it = useStore();
+    const it = useStill();
     const [search, setSearch] = useState('');
     const [closed, setClosed] = useState<ReadonlySet<string>>(new Set(['capability: sensing', 'capability: part control']));
     const box = useRef<HTMLInputElement>(null);
@@ -156,7 +156,7 @@ const SkillItem = memo(function SkillItem({ item }: { item: Item }) {
 
 /** What is kept: blueprints and skills, programs, runs of the past. */
 export function Files() {
-    const it = useStore();
+    const it = useStill();
     const programs = new Set(it.programs.map((program) => program.name));
     const own = it.skills.filter((skill) => (skill.origin === 'store' || skill.origin === 'library') && !programs.has(skill.name));
     return (

@@ -9,7 +9,7 @@ import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } f
 import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
 
-import { store, useStore } from '../store.ts';
+import { store, useStill } from '../store.ts';
 
 const COLORS = HighlightStyle.define([
     { tag: tags.propertyName, color: '#1e40af' },
@@ -42,7 +42,7 @@ function complete(context: CompletionContext): CompletionResult | null {
 
 /** The text. In a shadow root, where its styles need no inline style elements, which the content policy forbids. */
 export function TextEditor() {
-    const it = useStore();
+    const it = useStill();
     const host = useRef<HTMLDivElement>(null);
     const view = useRef<EditorView | null>(null);
     const doc = it.doc;

@@ -196,6 +196,8 @@ def test_E4_sockets_that_misbehave_are_closed(editor: Served, clock: Clock) -> N
     assert closes("x") and closes("{}") and closes("[" * 50_000) and closes(b"\0\1")
     assert closes(json.dumps({"variables": [5]})) and closes(json.dumps({"variables": ["a"] * 51}))
     assert closes(json.dumps({"variables": ["x" * 300_000]}))
+    for wish in ({"run": 5}, {"run": "x" * 200}, {"run": "r", "records": -1}, {"run": "r", "records": 1.0}):
+        assert closes(json.dumps({"variables": [], **wish}))
     assert closes(*[good] * 50) and not closes(*[good] * 49), "50 messages with the last one"
 
 
