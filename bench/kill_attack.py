@@ -234,7 +234,8 @@ class Attack:
         try:  # the state of the restarted one comes later than its answers, or earlier
             self.blueprints.wait_for_state(lambda state: all(n.state == "ended" for n in state.nodes), _HEARD_S)
         except TimeoutError:
-            outcome.complaints.append(f"{_HEARD_S:g} s later the restarted executor still shows a run")
+            known = self.client.node.count_publishers("blueprints/state")
+            outcome.complaints.append(f"{_HEARD_S:g} s later it still shows a run; {known} publishers of it are known")
         return outcome
 
     def _still_moving(self, speed: Callable[[], float]) -> None:
