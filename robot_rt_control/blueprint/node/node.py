@@ -38,7 +38,7 @@ from robot_rt_control.server.node.own_thread import aside
 from robot_rt_control.server.offline_catalogue import offline_catalogue
 from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.vocabulary.capacities import MAX_TEXT_LENGTH
-from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
+from robot_rt_control.vocabulary.errors import DefinitionError, NoAnswer, RobotControlError
 
 _PARAMETERS = (
     NodeParameter(
@@ -121,17 +121,20 @@ class BlueprintsNode(WorkcellNode):
         offered, self._offered = self._offered, []
         for one in offered:
             one.close()
+        self._disconnect()
+        connections, self._connections = self._connections, None
+        if connections is not None:
+            connections.close()
+        entities, self._entities = self._entities, []
+        self.remove(*entities)
+
+    def _disconnect(self) -> None:
         client, self._client = self._client, None
         if client is not None:
             # In a thread, because a control server that is gone answers no longer.
             closer = threading.Thread(target=client.close, name="disconnect", daemon=True)
             closer.start()
             closer.join(_CLOSE_S)
-        connections, self._connections = self._connections, None
-        if connections is not None:
-            connections.close()
-        entities, self._entities = self._entities, []
-        self.remove(*entities)
 
     def cleanup(self) -> None:
         self._workcell, self._capabilities = None, Capabilities()
@@ -150,13 +153,19 @@ class BlueprintsNode(WorkcellNode):
             )
         backend = self._client.backend
         backend.present()
-        backend.list_parts()
         assert self._workcell is not None  # made by `configure`
         folder = Path(self.value("skills") or default_folder()).expanduser()
         library = SkillLibrary(
             SkillStore(folder), self._workcell, backend, made=self._capabilities.templates, interfaces=InstalledTypes()
         )
-        library.snapshot()
+        try:
+            backend.list_parts()
+            library.snapshot()
+        except NoAnswer:
+            # Some of the server's services were found and others never are: once in 20 starts after processes were
+            # killed, Fast DDS matches only a part of them. What is new to DDS finds all.
+            self._disconnect()
+            raise
         threading.Thread(target=library.read_ahead, name="skills", daemon=True).start()
         logs = Path(self.value("logs") or data_folder("runs")).expanduser()
         robot = Robot(backend, on_change=wake, say=say)
