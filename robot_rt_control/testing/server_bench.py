@@ -108,7 +108,9 @@ class ServerBench:
             listener(sample)
 
     def close(self) -> None:
-        """End everything."""
+        """End everything. Nothing happens if it has ended."""
+        if not Path(self._folder.name).exists():
+            return
         self.server.detach("the test ends")
         self.executor.deactivate()
         self.executor.cleanup()

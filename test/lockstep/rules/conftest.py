@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from loaded_types import Drift
-from open_cells import cells_are_closed, cells_are_known  # noqa: F401  (fixtures of all tests here)
+from open_cells import cells_are_closed  # noqa: F401  (a fixture of all tests here)
 
 from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.testing.lockstep_cell import LockstepCell

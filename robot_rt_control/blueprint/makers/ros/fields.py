@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from robot_rt_control.definitions.parameter_value import Value
-from robot_rt_control.vocabulary.errors import DefinitionError, unknown
+from robot_rt_control.vocabulary.errors import DefinitionError, shortened, unknown
 
 _STEP = re.compile(r"([A-Za-z_]\w*)((?:\[\d+\])*)")
 _ELEMENT = re.compile(r"(?:sequence<)?(\w+)/(\w+)(?:,\s*\d+>|>|\[\d+\])?")
@@ -160,8 +160,7 @@ def short_text(message: Any) -> str:
         found = [(f"{path}.{name}".lstrip("."), getattr(part, name)) for path, part in level for name in _names(part)]
         words = [f"{path} {_word(value)}" for path, value in found if _is_plain(value)]
         if words:
-            text = " ".join(", ".join(words).split())
-            return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+            return shortened(" ".join(", ".join(words).split()), _SHOWN)
         level = [(path, value) for path, value in found if _names(value)]
     return ""
 
