@@ -17,6 +17,7 @@ from robot_rt_control.memory.atomics import load_acquire, store_release
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.layout import offset_of, world_dtype
 from robot_rt_control.model.drives import drive_counters
+from robot_rt_control.model.monitors import BLOCKED_BY_DESIGN
 from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.realtime.executor import native_loader
 from robot_rt_control.realtime.executor.assembly import World
@@ -93,6 +94,8 @@ class PartStatus:
     fault_file: str
     active_action: str
     session: str
+    unmonitored: tuple[str, ...] = ()
+    """Monitors of its measured motion that are off, with the reason."""
     drives: Mapping[str, str] = field(default_factory=dict)
     """Each drive of the part, with its counters."""
 
@@ -225,6 +228,9 @@ class Executor:
         """
         self._guard = self._new_guard()
         self._guard.start()
+        for part in self.workcell.parts:
+            if off := [monitor for monitor in part.unmonitored if not monitor.endswith(BLOCKED_BY_DESIGN)]:
+                _log.warning("part %r: the workcell switches monitors off: %s", part.name, "; ".join(off))
         if self.options.record is not None:
             try:
                 progress(f"recording to {self.record(True, self.options.record)}")
@@ -532,6 +538,7 @@ class Executor:
                     fault=fault_in_words(FAULTS[fault].text, joint, int(runtime.fault_code)),
                     fault_file=self.recorder.path(int(runtime.fault_log)),
                     active_action="" if action is None else bytes(action["name"]).decode(errors="replace"),
+                    unmonitored=part.unmonitored,
                     drives=drive_counters(part, w.parts[part.index].drive_states),
                     session="" if action is None else bytes(tables.sessions[int(action.session)]["name"]).decode(),
                 )

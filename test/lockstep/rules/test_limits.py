@@ -326,6 +326,7 @@ def test_L16_enabling_a_faulted_part_is_refused_and_enables_the_others(cell: Loc
     assert state(cell, "left") == "enabled"
 
 
+@pytest.mark.beyond_border("full speed is written into the loop's memory")
 def test_L5_the_executor_ticks_until_its_slowest_part_is_at_rest_before_it_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -339,7 +340,8 @@ def test_L5_the_executor_ticks_until_its_slowest_part_is_at_rest_before_it_ends(
     try:
         executor.activate(lambda _: None)
         base = executor.world.memory.parts[workcell.part("base").index]
-        base.commanded_velocity[:2] = 1.0  # [m/s]: full speed, which needs 3.3 s to rest
+        left = executor.world.memory.left[workcell.part("base").index]
+        base.commanded_velocity[:2] = left.velocity[:2] = 1.0  # [m/s]: full speed, which needs 3.3 s to rest
         tick = int(executor.world.memory.tick)
         world = executor.world.memory
         # Its clock is that of the ticks, so that the machine's speed does not matter.
