@@ -883,6 +883,7 @@ channel_dtype = record(
         ("executor_beat", "i8"),  # the executor's Python side
         ("server_native_beat", "i8"),  # a server thread without the GIL
         ("server_python_beat", "i8"),
+        ("server_native_thread", "i8"),  # the system's id of the thread without the GIL
         ("event_bell", "i4", (16,)),  # futex word: rung after events; the rest is padding
         ("fault_files", "S512"),  # UTF-8: prefix of the logs' paths, before "_<number>.mcap"
         ("stop_reason", "S256"),  # UTF-8: why the protective stop was asked for

@@ -9,6 +9,12 @@ SERVER_NATIVE_SILENCE_S = 0.2
 """Silence of the server's GIL-free heartbeat after which it counts as hung."""
 SERVER_PYTHON_SILENCE_S = 2.0
 """Silence of the server's Python heartbeat after which it counts as hung."""
+SERVER_STARVED_SILENCE_S = 3.0
+"""The same limit for both heartbeats while the machine gives the server no processor time."""
+LEASE_STALL_S = 3.0
+"""Time in which the control server itself stands still does not count towards a lease: at most this much."""
+SNAPSHOT_WAIT_S = 5.0
+"""A reader waits this long for a tick to end whose snapshot is being written; then it is an error."""
 SIMULATED_SERVER_SILENCE_S = 20.0
 """The same limit in simulated time, for both heartbeats: a busy machine must not end sessions."""
 SIMULATED_LEASE_S = 10.0
