@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import shutil
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -17,7 +18,7 @@ from robot_rt_control.client.session import BUILD_TIMEOUT_S, Session
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.definitions.class_place import file_and_text, source_text
 from robot_rt_control.vocabulary import defaults
-from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, unknown
+from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, RobotControlError, unknown
 
 
 class Client:
@@ -286,13 +287,33 @@ class Client:
         """
         return self.backend.recover(parts)
 
-    def take_picture(self, file: Path | str, *, width: int = 0, height: int = 0) -> Path:
-        """Have the simulator's camera write a PNG on its machine; 0: the size in the workcell file.
+    def take_picture(
+        self, name: str = "", *, width: int = 0, height: int = 0, copy_to: Path | str | None = None
+    ) -> Path:
+        """Have the simulator's camera write a PNG on its machine, into the folder of its run. Returns its path.
+
+        Args:
+            name: of a new file: letters, digits, "_" and "-"; empty: made from the time.
+            width, height: [pixels]; 0: the size in the workcell file.
+            copy_to: a file on this machine, written by this process: its path is returned. It may exist.
 
         Raises:
-            HardwareError: the hardware has no camera, or the file cannot be written.
+            DefinitionError: the name is not valid, or there is such a picture.
+            CapacityError: there are too many in this run.
+            HardwareError: the hardware has no camera, or the file cannot be written, or not be copied: the simulator
+                runs on another machine or as another user.
         """
-        return self.backend.take_picture(Path(file).resolve(), width, height)
+        path = self.backend.take_picture(name, width, height)
+        if copy_to is None:
+            return path
+        try:
+            return Path(shutil.copyfile(path, copy_to))
+        except OSError as error:
+            raise HardwareError(
+                f"picture {path} cannot be copied to {copy_to}",
+                got=str(error),
+                hint="It is on the machine of the simulator, readable for the simulator's user",
+            ) from error
 
     def record(self, on: bool) -> str:
         """Begin, or end, to record all ticks. Returns the file, on the executor's machine.

@@ -23,6 +23,12 @@ ENTRY_POINTS = "robot_rt_control.action_types"
 """The group of entry points."""
 
 
+def entry_points() -> dict[str, str]:
+    """The entry points of installed packages: name → module."""
+    points = importlib.metadata.entry_points(group=ENTRY_POINTS)
+    return {point.name: point.value.partition(":")[0] for point in points}
+
+
 @dataclass(frozen=True)
 class Source:
     """A place with action types."""
@@ -62,7 +68,7 @@ def resolve(text: str) -> Source:
             return Source(place, name, f"entry point {text} ({point.value})")
     raise CompileError(
         f"source of action types {text!r}",
-        expected=unknown("entry point", text, [p.name for p in points]),
+        expected=unknown("entry point", text, entry_points()),
         got="no entry point of this name",
         hint=f"A package declares it in the group {ENTRY_POINTS!r}; for a file, give its path, ending in .py",
     )

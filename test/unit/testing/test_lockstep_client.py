@@ -107,7 +107,7 @@ def test_it_explains_unknown_names_and_missing_cameras(client: LockstepClient, t
     with pytest.raises(RobotControlError, match="'arm.tool.q' is not known; expected .* did you mean 'arm.tool.*'"):
         client.value("arm.tool.q")
     with pytest.raises(RobotControlError, match="no device has a camera"):
-        client.take_picture(tmp_path / "scene.png")
+        client.take_picture(copy_to=tmp_path / "scene.png")
 
 
 def test_a_listener_hears_all_sessions(client: LockstepClient) -> None:
