@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import atexit
+import itertools
 import shutil
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -58,7 +60,9 @@ class Client:
         self.backend: Backend = backend
         self.programs = Programs(backend)
         self._loaded_classes: set[type[ActionType]] = set()
-        self._sessions: list[Session] = []
+        self._sessions: weakref.WeakValueDictionary[int, Session] = weakref.WeakValueDictionary()
+        """In the order of their opening. The backend holds those that live: they receive events."""
+        self._numbers = itertools.count()
 
     # --- life -----------------------------------------------------------------------------------
 
@@ -73,7 +77,7 @@ class Client:
     def close(self) -> None:
         """Close all sessions, and disconnect. A client that is still open at the end of its process is closed then."""
         atexit.unregister(self.close)
-        for session in self._sessions:
+        for session in list(self._sessions.values()):
             if session.ended is None:
                 session.close()
         self.backend.close()
@@ -208,7 +212,7 @@ class Client:
             detached_s=float(detached_s),
         )
         session = Session(self.backend, request, self._loaded_classes)
-        self._sessions.append(session)
+        self._sessions[next(self._numbers)] = session
         return session
 
     def watch(self, *, deadline_s: float = 0.0, name: str = "watch") -> Session:
@@ -248,7 +252,8 @@ class Client:
 
     def _set_motion(self, parts: tuple[str, ...], command: str) -> None:
         """Send one request for each session of this client that holds some of the parts: each has its own secret."""
-        own = [session for session in self._sessions if session.ended is None and session.secret and session.parts]
+        live = list(self._sessions.values())
+        own = [session for session in live if session.ended is None and session.secret and session.parts]
         if not parts and len(own) < 2:
             self.backend.set_motion((), command, own[0].secret if own else "")
             return

@@ -17,7 +17,7 @@ from __future__ import annotations
 import importlib.metadata
 from dataclasses import dataclass
 
-from robot_rt_control.vocabulary.errors import CompileError, unknown
+from robot_rt_control.vocabulary.errors import CompileError, refuse_nul, unknown
 
 ENTRY_POINTS = "robot_rt_control.action_types"
 """The group of entry points."""
@@ -46,7 +46,9 @@ def resolve(text: str) -> Source:
 
     Raises:
         CompileError: it is none of the known forms, or there is no such entry point.
+        DefinitionError: no path can be so.
     """
+    refuse_nul(text, "source of action types")
     place, colon, name = text.rpartition(":")
     if not colon:
         place, name = text, ""

@@ -249,4 +249,5 @@ def test_K22_processes_that_an_import_starts_end_with_the_request(tmp_path):
     with Builder() as builder:
         with pytest.raises(CompileError, match="no action type"):
             builder.find(str(file))
-        assert not alive(int(proof.read_text()))
+        pid = int(proof.read_text())
+        assert wait_for(lambda: not alive(pid)), "while the builder lives on"
