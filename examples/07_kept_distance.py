@@ -108,7 +108,7 @@ def main(client: Client, output: Path | str = "output/07_kept_distance") -> dict
         with session.record(*names) as recording:
             session.start("approach")
             session.wait_until("keep.travelled > 0.2", timeout_s=PATIENCE)
-            client.take_picture(Path(output) / "scene.png")
+            client.take_picture(copy_to=Path(output) / "scene.png")
             session.wait_for("at_the_end", timeout_s=PATIENCE)
             session.wait_until("rangefinder.distance > 0.03", timeout_s=PATIENCE)
     plot(recording, DISTANCE, Path(output) / "distance.png")

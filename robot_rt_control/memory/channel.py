@@ -42,6 +42,10 @@ _EPOCH, _SERVER_PID, _SERVER_EPOCH = _offset("epoch"), _offset("server_pid"), _o
 _SERVER_GONE = _offset("server_gone")
 
 
+class ServerTaken(ChannelError):
+    """Another control server is attached."""
+
+
 class Channel:
     """One side of the channel. `memory` is the record (`layout.channel_dtype`), `address` its start."""
 
@@ -146,7 +150,8 @@ class Channel:
         """Claim the one place of a control server.
 
         Raises:
-            ChannelError: another running server holds it, or a detached session goes on without one (U5).
+            ServerTaken: another running server holds it.
+            ChannelError: a detached session goes on without one (U5).
         """
         m = self.memory
         if m.detached_until > 0:
@@ -158,7 +163,7 @@ class Channel:
                 hint="A protective stop at the executor ends it at once",
             )
         if self._segment is not None and not self._segment.claim_user():
-            raise ChannelError(
+            raise ServerTaken(
                 "a control server is attached to this executor already",
                 expected="one server",
                 got=f"process {int(m.server_pid)}",

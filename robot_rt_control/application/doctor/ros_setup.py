@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from robot_rt_control.application.doctor.finding import Finding, Level, Machine
-from robot_rt_control.vocabulary.errors import unknown
+from robot_rt_control.vocabulary.errors import RobotControlError, unknown
 
 _RESOURCES = "share/ament_index/resource_index"
 _DISCOVERY = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
@@ -114,9 +114,13 @@ def packages(machine: Machine) -> Iterator[Finding]:
 
 def code_cache(machine: Machine) -> Finding:
     """The folder of compiled code."""
-    from robot_rt_control.native.code_cache import cache_root  # slow: it loads the compiler
+    from robot_rt_control.native.code_cache import cache_root, own_folder  # slow: it loads the compiler
 
     folder = cache_root()
+    try:
+        own_folder(folder)
+    except RobotControlError as error:
+        return Finding("compiled code", Level.PROBLEM, error.got, "It is refused: it is code that runs.", error.hint)
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     compiled = sum(1 for _ in folder.rglob("*.nbc")) if folder.exists() else 0
     seen = f"{folder}, {compiled} compiled functions"

@@ -22,7 +22,7 @@ from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.realtime.executor import native_loader
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.executor.devices import Devices
-from robot_rt_control.realtime.executor.fault_recorder import FaultRecorder, default_folder, file_stem, file_word
+from robot_rt_control.realtime.executor.fault_recorder import FaultRecorder
 from robot_rt_control.realtime.executor.installer import Installer
 from robot_rt_control.realtime.executor.lockstep import Lockstep
 from robot_rt_control.realtime.executor.loop_guard import LoopGuard
@@ -34,6 +34,7 @@ from robot_rt_control.realtime.executor.server_patience import ServerPatience
 from robot_rt_control.realtime.executor.session_recorder import SessionRecorder, wall_clock_epoch_ns
 from robot_rt_control.realtime.executor.tick_ring import TickRing
 from robot_rt_control.realtime.tick.server_watch import ServerWatch
+from robot_rt_control.recording.folders import file_stem, file_word, state_folder
 from robot_rt_control.recording.inputs import InputKind, pack_tables
 from robot_rt_control.recording.kept_files import RECORDING, KeptFiles, free_path
 from robot_rt_control.vocabulary import defaults
@@ -136,7 +137,7 @@ class Executor:
         self._period_ns = period_ns
         self._set_overruns()
         log = workcell.fault_log
-        folder = options.fault_folder or (Path(log.folder).expanduser() if log.folder else default_folder())
+        folder = options.fault_folder or (Path(log.folder).expanduser() if log.folder else state_folder("faults"))
         # Room for what the loop does while a log waits to be copied, and is being copied.
         rows = log.ticks + log.after + log.ticks // 4 + 500
         self.ring = TickRing(self.world, self.channel, rows=rows, after=log.after)
@@ -331,6 +332,7 @@ class Executor:
     def cleanup(self) -> None:
         """Give hardware and channel back."""
         self.devices.close()
+        self.recorder.close()
         self.channel.close()
 
     # --- while it runs ----------------------------------------------------------------------------
@@ -395,7 +397,7 @@ class Executor:
             stopped: list[Path | None] = []
             self._between_ticks(lambda: stopped.append(self.session_recorder.stop()))
             return stopped[0]
-        path, kept = default_folder("recordings") if path is None else path, None
+        path, kept = state_folder("recordings") if path is None else path, None
         if path.suffix != ".mcap":
             bounds = self.workcell.recordings
             kept = KeptFiles(
