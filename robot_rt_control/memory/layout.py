@@ -199,7 +199,7 @@ feedback_dtype = record(
         ("now_ns", "i8"),  # of the tick before
         *_joints("position", "velocity"),  # measured in the tick before
         *_joints("error"),  # how far the joint is from its command; in effort mode: its speed when that began
-        *_joints("pace"),  # commanded speed, which fades with `following_lag`
+        *_joints("pace"),  # commanded speed, which fades
         ("beyond", "i8", (c.MAX_JOINTS,)),  # [ticks] for which it has been too far
         ("stalled", "i8", (c.MAX_JOINTS,)),  # [ticks] for which it has stood still under an effort near its limit
         ("still", "i8", (c.MAX_JOINTS,)),  # [ticks] for which its state has been the same

@@ -52,7 +52,8 @@ def resolve_monitors(
         record.following[:n] = [defaults.POSITION_TOLERANCE[unit] for unit in units] if values is None else values
         lag = defaults.FOLLOWING_LAG_S + defaults.FOLLOWING_LAG_TICKS * period
         record.following_lag = lag if following.lag is None else following.lag
-        record.pace_kept = max(0.0, 1.0 - period / record.following_lag) if record.following_lag > 0.0 else 0.0
+        fading = defaults.FOLLOWING_PACE * record.following_lag
+        record.pace_kept = max(0.0, 1.0 - period / fading) if fading > 0.0 else 0.0
         record.following_ticks = math.ceil(following.time / period)
         record.stall_ticks = math.ceil(defaults.STALL_TIME_S / period)
         record.following_kept = max(0.0, 1.0 - period / defaults.FOLLOWING_FORGET_S)

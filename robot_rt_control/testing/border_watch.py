@@ -59,7 +59,7 @@ _part_dtype = record(
         ("command", "i8"),  # place of its first command in its device's image; -1: it has no joints
         ("mode", "i8"),  # in which its last command left; 0: none did
         *((name, *_joints) for name in ("position", "velocity", "acceleration", "effort")),  # of the last command
-        ("known", "i8", (capacities.MAX_JOINTS,)),  # in how many ticks in a row it was commanded a motion
+        ("known", "i8", (capacities.MAX_JOINTS,)),  # ticks since it was in effort mode; 1 000 000: nothing left before
     ]
 )
 
@@ -115,7 +115,7 @@ def _look_at_motion(w, b, p, j, mode, q, v):
     v_last, q_last = kept.velocity[j], kept.position[j]
     if former_mode == _NONE:
         v_last, q_last = 0.0, measured
-        kept.acceleration[j], kept.known[j] = 0.0, 2
+        kept.acceleration[j], kept.known[j] = 0.0, 1_000_000
         if mode == _IN_POSITION and math.isfinite(measured):
             bound = limits.acceleration[j] * dt * dt * (1.0 + _SLACK) + _EPS * max(1.0, abs(q))
             if not abs(q - measured) <= bound:
@@ -132,7 +132,12 @@ def _look_at_motion(w, b, p, j, mode, q, v):
         if q < min(limits.position_lower[j], q_last) - range_slack:
             _note(w, b, p, j, mode, _RANGE, q, q_last, limits.position_lower[j])
     change = limits.acceleration[j] * dt
-    top = max(limits.velocity[j], abs(v_last) - change)
+    too_fast = abs(v_last) - change
+    if limits.jerk[j] > 0.0:
+        # What efforts have caused ends with limited jerk: at first the joint may even become faster.
+        early = kept.known[j] * dt * limits.jerk[j] <= 2.0 * limits.acceleration[j]
+        too_fast = abs(v_last) + change if early else abs(v_last)
+    top = max(limits.velocity[j], too_fast)
     if not abs(v) <= top * (1.0 + _SLACK) + slack:
         _note(w, b, p, j, mode, _VELOCITY, v, v_last, top)
     stopped = abs(v) <= abs(v_last) and _stops_before_limit(limits, j, from_where, v, _SLACK * limits.velocity[j], dt)

@@ -91,6 +91,8 @@ FOLLOWING_LAG_S = 0.1
 """A joint may lag behind its command by this time and ..."""
 FOLLOWING_LAG_TICKS = 10
 """... by this many periods; at rest it may be POSITION_TOLERANCE away from it."""
+FOLLOWING_PACE = 5.0
+"""Times FOLLOWING_LAG_S, with which the commanded speed fades: a joint that lags behind moves on while it brakes."""
 FOLLOWING_TIME_S = 0.1
 """A joint that is farther away from its command for this time is faulted."""
 FOLLOWING_FORGET_S = 1.0

@@ -49,9 +49,13 @@ def _keeps_motion(part, limits, left, j, mode, former, dt):
         q_last, v_last = part.position[j], 0.0
     if mode == _POSITION and not abs(q - q_last - v * dt) <= _ROUNDING * (1.0 + abs(q)):
         return False
-    if not abs(v) <= max(limits.velocity[j], abs(v_last)) * _SLACK:
+    change = limits.acceleration[j] * dt
+    top = abs(v_last)
+    if limits.jerk[j] > 0.0:
+        top += change  # an acceleration caused by efforts ends with limited jerk
+    if not abs(v) <= max(limits.velocity[j], top) * _SLACK:
         return False
-    if abs(v - v_last) <= limits.acceleration[j] * dt * _SLACK:
+    if abs(v - v_last) <= change * _SLACK:
         return True
     where = q_last if mode == _POSITION or not math.isfinite(part.position[j]) else part.position[j]
     return _stops_before_limit(limits, j, where, v, v_last, dt)
