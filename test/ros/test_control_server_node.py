@@ -691,6 +691,43 @@ def test_U5_a_detached_session_ends_by_itself_while_a_new_server_waits_and_a_pro
     cell.call("close_session", session=again)
 
 
+def test_S25_a_second_server_offers_nothing_until_it_is_attached_itself(cell: Cell, tmp_path: Path) -> None:
+    names = ("open_session", "save_program", "protective_stop", "list_parts")
+
+    def servers() -> set[int]:
+        counts = {cell.client.node.count_services(f"/control_server/{name}") for name in names}
+        counts.add(cell.client.node.count_publishers("/control_server/events"))
+        return counts | {cell.client.node.count_subscribers("/control_server/stream_input")}
+
+    cell.wait(lambda: servers() == {1})
+    parameters = [cell.server._parameters[i] for i in range(1, len(cell.server._parameters), 2)]
+    second = Process(cell.server.module, tmp_path / "second.log", *parameters)
+    try:
+        second.wait_for("not attached to an executor yet: a control server is attached to this executor already")
+        deadline = time.monotonic() + 3.0
+        while time.monotonic() < deadline:  # it would be seen by now
+            assert servers() == {1}
+            time.sleep(0.05)
+        opened = cell.open()
+        cell.call("close_session", session=opened)
+        cell.server.kill()
+        second.wait_for("attached to the executor;")  # it takes over
+        cell.client.close()
+        cell.events.clear()
+        cell.connect()
+        cell.call("close_session", session=cell.open())
+        cell.server.start()
+        cell.server.wait_for("not attached to an executor yet: a control server is attached")
+        cell.wait(lambda: servers() == {1})
+    finally:
+        second.stop()
+    cell.attached += 1
+    cell.wait_until_attached()
+    cell.client.close()
+    cell.events.clear()
+    cell.connect()
+
+
 def test_after_the_executors_death_sessions_have_ended_and_a_new_executor_is_used(cell: Cell) -> None:
     session = cell.open()
     cell.call("define_actions", session=session, actions=[wait_action("a", duration=50.0)])

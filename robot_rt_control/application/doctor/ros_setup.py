@@ -13,6 +13,7 @@ _RESOURCES = "share/ament_index/resource_index"
 _DISCOVERY = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
 _LAST_DOMAIN = 101
 """The ports of higher ones meet those that Linux hands out to programs."""
+NO_SHARED_MEMORY = "fastdds_no_shared_memory.xml"
 REQUIRED = {
     "rclpy": "all nodes",
     "lifecycle_msgs": "life cycles of the nodes",
@@ -65,7 +66,8 @@ def discovery(machine: Machine) -> Finding:
     if range_ not in _DISCOVERY:
         why = f"Expected {unknown('range', range_, _DISCOVERY)}."
         return Finding(name, Level.PROBLEM, seen, why, "export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST")
-    if range_ in ("SUBNET", "SYSTEM_DEFAULT") and not secure:
+    alone = range_ == "SYSTEM_DEFAULT" and NO_SHARED_MEMORY in environment.get("FASTDDS_DEFAULT_PROFILES_FILE", "")
+    if range_ in ("SUBNET", "SYSTEM_DEFAULT") and not secure and not alone:
         return Finding(
             name,
             Level.WARNING,
@@ -94,6 +96,17 @@ def lost_packets(machine: Machine) -> Finding:
         "Between machines, Fast DDS sends a lost packet again after up to 3 s: a lease may run out before.",
         "FASTDDS_DEFAULT_PROFILES_FILE=…/share/robot_rt_control/config/fastdds.xml: docs/several_machines.md",
     )
+
+
+def messages_in_memory(machine: Machine) -> Finding:
+    """Whether local users can read what nodes of this machine send each other."""
+    environment, name = machine.environment, "messages in shared memory"
+    profiles = environment.get("FASTDDS_DEFAULT_PROFILES_FILE", "")
+    without, reach = NO_SHARED_MEMORY in profiles, environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")
+    if without and reach == "LOCALHOST":
+        why = "LOCALHOST makes rmw_fastrtps_cpp use shared memory whatever the profile says: local users can read it."
+        return Finding(name, Level.PROBLEM, f"{profiles}, {reach}", why, "ROS_AUTOMATIC_DISCOVERY_RANGE=SYSTEM_DEFAULT")
+    return Finding(name, Level.OK, "none" if without else "readable by local users, as by default: docs/security.md")
 
 
 def packages(machine: Machine) -> Iterator[Finding]:

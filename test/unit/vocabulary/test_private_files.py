@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from robot_rt_control.blueprint.command_log import note
+from robot_rt_control.blueprint.events import Moment
+from robot_rt_control.blueprint.run_log import RunLog
+from robot_rt_control.server.programs.program_store import ProgramStore
 from robot_rt_control.vocabulary.errors import RobotControlError
 from robot_rt_control.vocabulary.private_files import check_own, foreign_hand, make_private, private, read_own
 
@@ -33,6 +37,21 @@ def test_S26_what_is_made_is_for_this_user_alone_whatever_the_umask(tmp_path: Pa
     (tmp_path / "open").mkdir()
     make_private(tmp_path / "open")
     assert mode(tmp_path / "open") == 0o777, "what exists keeps its mode"
+
+
+def test_S26_kept_texts_and_logs_of_runs_are_private(tmp_path: Path, open_umask: None) -> None:
+    store = ProgramStore(tmp_path / "data" / "programs")
+    text = "name: wait\nactions: {a: {type: hold, parts: arm, final: true}}\n"
+    store.save(text)
+    store.save(text)
+    store.delete("wait@1")
+    log = RunLog(tmp_path / "runs", "r1")
+    log.write({"what": "start"})
+    log.close()
+    note(tmp_path / "runs", Moment(tick=1, time=0.001), "today", "start", "a test", "")
+    found = sorted(tmp_path.rglob("*"))
+    assert len(found) == 8
+    assert {path: mode(path) for path in found} == {path: 0o700 if path.is_dir() else 0o600 for path in found}
 
 
 def test_S26_what_others_can_write_is_found_at_each_step(tmp_path: Path) -> None:

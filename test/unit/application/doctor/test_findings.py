@@ -28,6 +28,7 @@ from robot_rt_control.application.doctor.ros_setup import (
     code_cache,
     discovery,
     lost_packets,
+    messages_in_memory,
     middleware,
     packages,
 )
@@ -158,6 +159,26 @@ def test_who_finds_the_nodes(machine: Machine, variables: dict[str, str], level:
 def test_lost_packets_are_sent_again_soon(machine: Machine, variables: dict[str, str], level: Level) -> None:
     found = lost_packets(replace(machine, environment={**machine.environment, **variables}))
     assert found.level == level and ("3 s" in found.why) == (level == Level.WARNING)
+
+
+def test_local_users_read_shared_memory_unless_the_profile_counts(machine: Machine) -> None:
+    def found(reach: str, profile: str) -> tuple[Level, str]:
+        variables = {"ROS_AUTOMATIC_DISCOVERY_RANGE": reach, "FASTDDS_DEFAULT_PROFILES_FILE": profile}
+        made = messages_in_memory(replace(machine, environment={**machine.environment, **variables}))
+        return made.level, made.seen
+
+    without = "/x/fastdds_no_shared_memory.xml"
+    assert found("LOCALHOST", "") == (Level.OK, "readable by local users, as by default: docs/security.md")
+    assert found("SYSTEM_DEFAULT", without) == (Level.OK, "none")
+    assert found("LOCALHOST", without) == (Level.PROBLEM, f"{without}, LOCALHOST")
+
+
+def test_another_users_cache_is_a_problem(machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROBOT_RT_CONTROL_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache").chmod(0o777)
+    found = code_cache(machine)
+    assert found.level == Level.PROBLEM and found.seen == f"{tmp_path}/cache can be written by others (mode 777)"
 
 
 def test_the_middleware_must_be_installed(machine: Machine) -> None:
