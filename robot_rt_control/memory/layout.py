@@ -583,10 +583,13 @@ stream_runtime_dtype = record(
         ("present", "i8"),  # index of the newest sample that has taken effect, -1: none
         ("ticks", "i8", (c.STREAM_WINDOW,)),  # tick from which they are valid
         ("times", "f8", (c.STREAM_WINDOW,)),  # [s] on the loop's clock
+        ("made", "f8", (c.STREAM_WINDOW,)),  # [s] likewise: when their source made them
         ("values", "f8", (c.STREAM_WINDOW, c.MAX_STREAM_VALUES)),  # NaN: never given
         ("rates", "f8", (c.STREAM_WINDOW, c.MAX_STREAM_VALUES)),  # NaN: not given
         ("given", "i1", (c.STREAM_WINDOW, c.MAX_STREAM_VALUES)),  # 0: the value is that of the sample before
         ("used", "i8"),  # number of the newest sample that an activation has seen take effect, -1: none
+        ("latency", "f8"),  # [s] how old the present sample was when it took effect, NaN: there is none
+        ("not_before", "f8"),  # [s] samples that were made earlier are not used
         # the interpolation from one sample to the next
         ("way_end", "i8"),  # number of the sample at its end, -1: none
         ("way_time", "f8"),  # [s] its start
@@ -782,6 +785,7 @@ sample_dtype = record(
         ("sequence", "i8"),
         ("tick", "i8"),  # input: from which it holds, 0: the next one; output: which wrote it
         ("time", "f8"),  # [s] on the loop's clock, finer than ticks
+        ("made", "f8"),  # [s] input: likewise, when its source made it, as far as that is known
         ("clamped", "i8"),  # input: whether a value was clamped to its range
         ("values", *per_value),  # not finite: not given
         ("rates", *per_value),  # likewise

@@ -64,6 +64,13 @@ STREAM_HORIZON_S = 0.1
 """How long a stream input with the gap policy `extrapolate` is extrapolated."""
 STREAM_TIMEOUT_S = 0.3
 """A stream input without a new sample for this time has timed out."""
+STREAM_DELAY_S = 1.0
+"""The longest delay that the server chooses for a stream input."""
+STREAM_JUMP_S = 0.1
+"""A source's clock that runs ahead of what its samples showed so far by more than this has jumped."""
+STREAM_DRIFT = 0.05
+"""A source's clock may run slower than the loop's by this fraction; samples that come later than that explains are
+old."""
 STREAM_LEAD_S = 5.0
 """A sample that would take effect later than this from now is refused."""
 RESAMPLE_LIMIT_S = 10.0
