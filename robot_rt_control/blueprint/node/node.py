@@ -25,6 +25,7 @@ from robot_rt_control.blueprint.node.driver import Driver
 from robot_rt_control.blueprint.node.messages import state_message
 from robot_rt_control.blueprint.node.run_action import RunAction
 from robot_rt_control.blueprint.node.services import Services, executor_of
+from robot_rt_control.blueprint.phrases import is_stop
 from robot_rt_control.blueprint.robot import Robot
 from robot_rt_control.blueprint.run_history import RunHistory
 from robot_rt_control.blueprint.skill_library import SkillLibrary
@@ -198,7 +199,7 @@ class BlueprintsNode(WorkcellNode):
     def _obey(self, text: str, gesture: bool) -> None:
         """A command from a topic; nobody waits for an answer."""
         driver = self._driver
-        if driver is None or len(text) > MAX_TEXT_LENGTH:
+        if driver is None or (len(text) > MAX_TEXT_LENGTH and not is_stop(text)):
             return
         try:
             source = "topic gestures" if gesture else "topic commands"

@@ -14,6 +14,7 @@ from robot_rt_control.blueprint.control_request import ControlRequest
 from robot_rt_control.blueprint.executor import Executor
 from robot_rt_control.blueprint.node.driver import Driver
 from robot_rt_control.blueprint.node.messages import record_lines, run_line, skill_message
+from robot_rt_control.blueprint.phrases import is_stop
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.blueprint.skill_library import Entry, mistakes_of
 from robot_rt_control.ros.refusals import answer_to, refusal_messages
@@ -58,7 +59,8 @@ class Services:
 
         def call(request: Any, response: Any) -> Any:
             def do() -> str:
-                if name != "save_skill":  # its text may be as long as a program; reading it looks at that
+                # A skill's text may be as long as a program; reading it looks at that. What stops may be any length.
+                if name != "save_skill" and not (name == "give_command" and is_stop(request.text)):
                     check_sizes(name, request)
                 remark = handler(executor_of(self._driver), request, response)
                 self._driver.publish_now()
