@@ -307,6 +307,7 @@ class Executor:
             "parameters": {p.name: _json(p.value) for p in start.parameters},
             "versions": dict(run.versions),
             "rehearsed": start.rehearse,
+            **({"text": start.skill} if "\n" in start.skill else {}),  # else nobody could see later what ran
             "outputs_of": start.outputs_of,
             "breakpoints": list(start.breakpoints),
         }

@@ -67,7 +67,7 @@ def planned_run(start: Start, library: SkillLibrary, history: RunHistory, now: f
         catalogue=catalogue,
         roles=roles,
         parts=tuple(sorted({roles.get(part, part) for part in calls.moved_parts(name)})),
-        versions=library.versions(catalogue, called_names),
+        versions={**library.versions(catalogue, called_names), **_pinned(name)},
         outputs=outputs_of(history.records(start.outputs_of)) if start.outputs_of else {},
         asked=now,
     )
@@ -75,6 +75,12 @@ def planned_run(start: Start, library: SkillLibrary, history: RunHistory, now: f
     if refused:
         raise DefinitionError(f"blueprint {run.skill!r} cannot begin: {refused}")
     return run
+
+
+def _pinned(reference: str) -> dict[str, int]:
+    """The version that a start names: "tour@2"."""
+    name, _, version = reference.partition("@")
+    return {name: int(version)} if version else {}
 
 
 def _check_parts(name: str, skill: Skill, roles: Mapping[str, str], catalogue: SkillCatalogue) -> None:
