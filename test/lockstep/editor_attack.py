@@ -14,7 +14,7 @@ from typing import Any
 
 import aiohttp
 
-from robot_rt_control.application.editor.keys import COOKIE
+from robot_rt_control.application.editor.keys import cookie_name
 
 NAMES = (
     *("list_skills", "read_runs", "save_skill", "delete_skill", "give_command", "control", "run", "list_programs"),
@@ -62,7 +62,7 @@ class EditorAttack:
         """The status; 0: the connection was closed without one."""
         given = {"Host": self.host, "Origin": self.origin, "Content-Type": "application/json"} | (headers or {})
         if cookie:
-            given["Cookie"] = f"{COOKIE}={cookie}"
+            given["Cookie"] = f"{cookie_name(self.port)}={cookie}"
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
@@ -138,7 +138,7 @@ class EditorAttack:
 
     async def _messages(self, n: int, random: Random) -> tuple[int, int]:
         closed = 0
-        async with aiohttp.ClientSession(cookies={COOKIE: self.watch}) as session:
+        async with aiohttp.ClientSession(cookies={cookie_name(self.port): self.watch}) as session:
             for _ in range(n):
                 message = self._message(random)
                 try:
@@ -178,7 +178,7 @@ class EditorAttack:
 
     async def _sockets(self, n: int) -> tuple[int, int]:
         async with aiohttp.ClientSession(
-            cookies={COOKIE: self.watch}, connector=aiohttp.TCPConnector(limit=0)
+            cookies={cookie_name(self.port): self.watch}, connector=aiohttp.TCPConnector(limit=0)
         ) as session:
 
             async def connect() -> aiohttp.ClientWebSocketResponse | None:
@@ -205,7 +205,8 @@ class EditorAttack:
                 raw.sendall(
                     f"GET /api/live HTTP/1.1\r\nHost: {self.host}\r\nOrigin: {self.origin}\r\nUpgrade: websocket\r\n"
                     "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-                    f"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nCookie: {COOKIE}={self.watch}\r\n\r\n".encode()
+                    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+                    f"Cookie: {cookie_name(self.port)}={self.watch}\r\n\r\n".encode()
                 )
             yield
 
