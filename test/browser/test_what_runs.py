@@ -48,7 +48,9 @@ def test_E17_the_version_that_is_shown_is_started_and_a_newer_one_is_named(
     picture(page, "another_version_runs")
     page.get_by_role("button", name="Show what runs").click()
     page.wait_for_selector(".react-flow__node[data-id=b] .is-runs")
+    page.get_by_role("tab", name="Properties").click()
     page.get_by_text("This version cannot be changed").wait_for()
+    run_tab(page)
     page.get_by_role("button", name="Cancel", exact=True).click()
     until(page, lambda: robot.runs[0].outcome)
 
@@ -95,7 +97,7 @@ def test_E17_edits_while_it_runs_are_not_taken_for_what_runs(come: Callable[...,
     settled(page)
     page.wait_for_selector(".react-flow__node[data-id=b] .is-runs")  # where a node is does not matter
     node(page, "b").click()
-    page.get_by_label("Seconds").or_(page.get_by_label("Wait")).first.fill("30")
+    page.get_by_label("Seconds", exact=True).fill("30")
     page.get_by_text("with changes that are not saved. The run is not drawn here.").wait_for()
     assert page.locator(".is-runs").count() == 0
     page.keyboard.press("Control+.")
@@ -131,7 +133,7 @@ def test_E18_two_pages_do_not_overwrite_each_others_drafts(
     for each, seconds in ((page, "2"), (other, "3")):
         each.bring_to_front()
         node(each, "b").click()
-        each.get_by_label("Seconds").or_(each.get_by_label("Wait")).first.fill(seconds)
+        each.get_by_label("Seconds", exact=True).fill(seconds)
         settled(each)
     page.get_by_text("Another page of this browser has other changes of tour that are not saved").wait_for()
     picture(page, "drafts_of_two_pages")
@@ -162,7 +164,7 @@ def test_E18_what_is_deleted_is_asked_for_undone_and_restored(
         open_text(page, TOUR % n) if n == 1 else None
         if n == 2:
             node(page, "b").click()
-            page.get_by_label("Seconds").or_(page.get_by_label("Wait")).first.fill("2")
+            page.get_by_label("Seconds", exact=True).fill("2")
         save(page, n)
     page.get_by_role("tab", name="Files").click()
     delete = page.get_by_role("button", name="Delete tour")
