@@ -194,8 +194,7 @@ class FaultRecorder:
             self._lack(str(error))
             raise
         self._kept.give_way()
-        self._next_try = 0.0
-        self._hold_room()
+        self._next_try = 0.0  # by the next `serve`: until then the event of this log may still be on its way
 
     def _about(self, request: Any) -> dict[str, Any]:
         """What the log is about. `request`: of `layout.log_request_dtype`."""

@@ -146,7 +146,7 @@ def test_L13_no_event_names_a_file_that_cannot_be_written(cell: LockstepCell, mo
     monkeypatch.setattr(os, "posix_fallocate", full)
     monkeypatch.setattr(Sink, "__init__", lambda self, path, reserve=0: real(self, path, reserve))
     second = stop()
-    assert Path(second).exists() and load_fault_log(second).about["kind"] == "protective stop"
+    assert Path(second).exists() and load_fault_log(second).about["kind"] == "protective_stop"
     assert stop() == "", "there is no room for a third"
     assert cell.executor.part_status()[0].fault_file == ""
     monkeypatch.undo()

@@ -139,11 +139,11 @@ def test_S27_a_client_keeps_no_session_that_has_ended(client: LockstepClient) ->
     before = sessions_in_memory()
     client.session("arm", name="held by the workcell alone")  # nobody else holds it
     assert sessions_in_memory() == before + 1
-    client.cell.server.close_session(client.sessions()[0].session)
+    client.cell.server.close_session(client.sessions()[0].id)
     client.step(2)
     for _ in range(20):
         with client.session("arm") as session:
-            session.add(Action("stay", "hold", reactions=[Reaction("is_done", event="x", callback=lambda event: None)]))
+            session.add(Action("stay", "hold", reactions=[Reaction("is_done", call=lambda event: None)]))
             session.on("action_started", lambda event: None)
             session.start("stay")
     ended = client.session("arm")
