@@ -26,7 +26,7 @@ from robot_rt_control.vocabulary.errors import CommandRefused, RobotControlError
 
 SPEED = 0.9
 HOSTED = "robot_rt_control.hardware.mock_plugin:MockPlugin"
-COMMANDS = ("start", "start", "bad", "knock", "disable", "enable", "clear", "all", "stop", "release", "speed", "recover")
+COMMANDS = ("start", "start", "bad", "knock", "disable", "enable", "clear", "all", "stop", "release", "slow", "recover")
 HOME = {
     "name": "home",
     "start": ["home"],
@@ -137,7 +137,9 @@ def test_L17_no_action_starts_before_it_is_enabled(cell: LockstepCell) -> None:
 
 def test_L17_a_part_that_does_not_come_to_rest_is_not_enabled(tmp_path: Path) -> None:
     """Efforts alone: something drives the joint, however much its damper brakes."""
-    changes = {"parts/left/command_modes": ["effort"], f"devices/first/{PLUGIN}": {}, f"devices/second/{PLUGIN}": {}}
+    changes: dict[str, Any] = {f"devices/{device}/{PLUGIN}": {} for device in ("first", "second")}
+    changes["parts/left/command_modes"] = ["effort"]
+    changes["parts/left/default_action"] = changes["parts/left/safety_action"] = "idle"
     with LockstepCell(changed_workcell(tmp_path, changes, PLUGIN), gated=False) as cell:
         cell.server.set_motion(["left"], "disable")
         spoil(cell, "first", lambda states: states.__setitem__(1, 0.5))
@@ -236,8 +238,8 @@ def commands_at_random(cell: LockstepCell, random: np.random.Generator, rounds: 
             elif command == "bad":
                 session.start(f"{part}_bad")
             elif command == "knock":
-                joint = next(name for name in cell.written(part) if name.endswith("/position"))
-                cell.set_sensor(joint, float(random.uniform(-0.8, 0.8)))
+                joint = {"left": "turn", "right": "y"}[part]
+                cell.set_sensor(f"{part}/{joint}/position", float(random.uniform(-0.8, 0.8)))
             elif command in ("disable", "enable", "clear"):
                 cell.server.set_motion([part], "clear_faults" if command == "clear" else command)
             elif command == "all":
@@ -245,7 +247,7 @@ def commands_at_random(cell: LockstepCell, random: np.random.Generator, rounds: 
                 cell.server.set_motion([], "enable")
             elif command in ("stop", "release"):
                 cell.server.protective_stop(command == "stop")
-            elif command == "speed":
+            elif command == "slow":
                 cell.server.set_speed(float(random.uniform()))
             else:
                 session.close()
