@@ -1,4 +1,4 @@
-"""Rules J8 to J11, J13 to J15, J17 and J18 of docs/semantics.md: goals cancelled, replaced, early, late, long, random."""
+"""Rules J8 to J11, J13 to J15, J17, J18 of docs/semantics.md: goals cancelled, replaced, early, late, long, random."""
 
 from __future__ import annotations
 
