@@ -2,7 +2,15 @@
 
 import math
 
-from robot_rt_control.actions.authoring import ActionType, Parameter, PartKind, Slot, StateVariable
+from robot_rt_control.actions.authoring import (
+    ActionType,
+    Parameter,
+    PartKind,
+    Slot,
+    StateVariable,
+    limited_dtype,
+    limited_velocity,
+)
 from robot_rt_control.actions.cartesian import begin_tool, follow_tool_beside, tool_dtype
 from robot_rt_control.actions.following import towards
 from robot_rt_control.model.kinematics import quaternion_rotate
@@ -46,6 +54,7 @@ class Comply(ActionType):
     example = {"force": 10.0, "weight": 2.0, "mass": 5.0, "damping": 500.0}
     State = {
         "tool": tool_dtype,
+        "motion": limited_dtype,
         "into": float,  # [m/s] present velocity along the tool's z axis
         "slope": float,  # [m/s] part of it that follows the surface's slope
         "across": (float, 3),  # [m/s] present velocity
@@ -104,4 +113,5 @@ class Comply(ActionType):
             state.tool.twist[3 + i] = 0.0
         state.travelled += math.sqrt(speed_squared) * dt
         # Along its axis the force alone decides the tool's position.
-        return follow_tool_beside(state.tool, arm, _STRAIGHTEN, state.axis)
+        status = follow_tool_beside(state.tool, arm, _STRAIGHTEN, state.axis)
+        return status if status != 0 else limited_velocity(state.motion, arm)

@@ -143,6 +143,11 @@ class Backend(Protocol):
 
     # --- time and events ------------------------------------------------------------------------
 
+    @property
+    def simulated(self) -> bool:
+        """Whether the workcell is known to live in simulated time."""
+        ...
+
     def now(self) -> float:
         """[s] on the clock of time-outs: simulated time where the workcell lives in it, else monotonic."""
         ...

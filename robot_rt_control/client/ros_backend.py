@@ -358,6 +358,10 @@ class RosBackend(RosServices, ThreadedWaiting):
             self._tick = max(self._tick, tick + int((self._clock.now() - since) / period))
             return self._tick, self._tick * period
 
+    @property
+    def simulated(self) -> bool:
+        return self._clock.simulated
+
     def now(self) -> float:
         return self._clock.now()
 

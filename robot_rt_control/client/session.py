@@ -87,6 +87,7 @@ class Session:
                 self._lost,
                 lease_s=self.lease_s,
                 name=f"lease of {self.id}",
+                simulated=lambda: backend.simulated,
             )
         with self._receiving:
             early, self._early = self._early, None

@@ -79,6 +79,10 @@ class CellBackend:
 
     # --- time and events ------------------------------------------------------------------------
 
+    @property
+    def simulated(self) -> bool:
+        return True
+
     def now(self) -> float:
         return self.cell.tick * self.cell.workcell.period
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ from robot_rt_control.server.core.attachment import Attachment
 from robot_rt_control.server.events.event_hub import EventHub, Listener
 from robot_rt_control.server.events.events import EventTranslator, ServerEvent
 from robot_rt_control.server.events.session_ends import SessionEnds, Stamp
+from robot_rt_control.server.lease_clock import LeaseClock
 from robot_rt_control.server.link import heartbeat
 from robot_rt_control.server.link.refusals import explain
 from robot_rt_control.server.link.snapshot_view import SnapshotView
@@ -134,7 +136,7 @@ class ServerCore:
                 stop_reason=lambda: bytes(channel.memory.stop_reason).decode(errors="ignore"),
             )
             self._attachment = attachment
-            self._sessions.deadline_clock = (lambda: attachment.now()[1] * 1e-9) if patient else self._clock
+            self._set_clocks(self._sessions, attachment, simulated=patient)
             try:
                 attachment.start()
                 if not first:
@@ -146,6 +148,19 @@ class ServerCore:
             except BaseException:
                 self.detach("the executor did not take the system's actions")
                 raise
+
+    def _set_clocks(self, sessions: SessionRegistry, attachment: Attachment, *, simulated: bool) -> None:
+        """What leases and deadlines count."""
+        if attachment.without_threads:  # nobody else runs: nobody stands still
+            sessions.lease_clock = sessions.deadline_clock = self._clock
+            return
+
+        def simulated_time() -> float:
+            return attachment.now()[1] * 1e-9
+
+        sessions.lease_clock = LeaseClock(self._clock, simulated_time if simulated else None)
+        sessions.longest_stall = math.inf if simulated else defaults.LEASE_STALL_S
+        sessions.deadline_clock = simulated_time if simulated else self._clock
 
     @property
     def is_changing(self) -> bool:
