@@ -165,7 +165,7 @@ class FaultRecorder:
         return rows[gaps[-1] + 1 :] if len(gaps) else rows
 
     def _write(self, request: Any) -> list[Path]:
-        rows, path = self._rows(int(request.tick), self._ring.last), Path(self.path(int(request.number)))
+        rows, path = self._rows(int(request.tick), self._ring.last), Path(log_path(self.prefix, int(request.number)))
         try:
             self._put(path, rows, self._about(request))
         except OSError as error:

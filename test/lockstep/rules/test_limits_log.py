@@ -170,17 +170,3 @@ def test_L13_a_folder_that_cannot_be_written_is_named_by_no_event(tmp_path: Path
         assert core.recorder.path(1) == "" == promised_log(bytes(core.channel.memory.fault_files), 1)
     finally:
         core.cleanup()
-
-
-def test_H10_files_of_runs_are_for_their_user_alone(cell: LockstepCell, tmp_path: Path) -> None:
-    before = os.umask(0)
-    try:
-        path = cell.executor.record(True, tmp_path / "a" / "recording.mcap")
-        cell.step(20)
-        cell.executor.record(False)
-        saved = cell.executor.save_last_ticks()
-    finally:
-        os.umask(before)
-    assert path is not None
-    modes = [file.stat().st_mode & 0o777 for file in (path, path.parent, saved)]
-    assert modes == [0o600, 0o700, 0o600]
