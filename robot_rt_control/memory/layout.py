@@ -889,7 +889,7 @@ channel_dtype = record(
         ("server_python_beat", "i8"),
         ("server_native_thread", "i8"),  # the system's id of the thread without the GIL
         ("event_bell", "i4", (16,)),  # futex word: rung after events; the rest is padding
-        ("fault_files", "S512"),  # UTF-8: prefix of the logs' paths, before "_<number>.mcap"
+        ("fault_files", "S512"),  # of `fault_log.told_logs`
         ("stop_reason", "S256"),  # UTF-8: why the protective stop was asked for
         ("install_bell", "i4", (16,)),  # futex word: rung after a staging request
         ("commands", command_ring_dtype),

@@ -17,7 +17,7 @@ from robot_rt_control.definitions.stream_sample import OutputSample
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.model.catalogue import workcell_catalogue, workcell_variables
 from robot_rt_control.model.workcell import Workcell
-from robot_rt_control.recording.fault_log import log_path
+from robot_rt_control.recording.fault_log import promised_log
 from robot_rt_control.server.core.attachment import Attachment
 from robot_rt_control.server.events.event_hub import EventHub, Listener
 from robot_rt_control.server.events.events import EventTranslator, ServerEvent
@@ -132,7 +132,7 @@ class ServerCore:
                 list(self.parts),
                 [p.motor_names or p.joint_names for p in self.workcell.parts],
                 self.session_of_part,
-                log_file=lambda number: log_path(bytes(channel.memory.fault_files).decode(), number),
+                log_file=lambda number: promised_log(bytes(channel.memory.fault_files), number),
                 stop_reason=lambda: bytes(channel.memory.stop_reason).decode(errors="ignore"),
             )
             self._attachment = attachment
@@ -492,7 +492,7 @@ class ServerCore:
         if attachment is None or view is None:
             return ""
         number = int(view.parts[self.parts[part].index].fault_log)
-        return log_path(bytes(attachment.channel.memory.fault_files).decode(), number)
+        return promised_log(bytes(attachment.channel.memory.fault_files), number)
 
     def add_listener(self, listener: Listener) -> None:
         """Call `listener` with every event from now on."""

@@ -304,5 +304,6 @@ def test_K23_numba_keeps_what_users_cache_in_a_folder_that_is_checked(tmp_path, 
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(shared))
     with pytest.raises(RobotControlError, match="NUMBA_CACHE_DIR. to a folder of your own"):
         environment()
-    done = subprocess.run([sys.executable, "-c", "import robot_rt_control.native.code_cache"], capture_output=True)
-    assert b"could have been written by another user" in done.stderr
+    program = "import robot_rt_control.native.code_cache"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "could have been written by another user" in done.stderr

@@ -143,7 +143,7 @@ def test_S27_a_client_keeps_no_session_that_has_ended(client: LockstepClient) ->
     client.step(2)
     for _ in range(20):
         with client.session("arm") as session:
-            session.add(Action("stay", "hold", reactions=[Reaction("is_done", call=lambda event: None)]))
+            session.add(Action("stay", "hold", reactions=[Reaction("elapsed > 0.01", call=lambda event: None)]))
             session.on("action_started", lambda event: None)
             session.start("stay")
     ended = client.session("arm")
