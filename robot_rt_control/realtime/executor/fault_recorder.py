@@ -157,14 +157,18 @@ class FaultRecorder:
         return rows[gaps[-1] + 1 :] if len(gaps) else rows
 
     def _write(self, request: Any) -> list[Path]:
-        rows, path = self._rows(int(request.tick), self._ring.last), Path(self.path(int(request.number)))
+        number = int(request.number)
+        # Also of a log that could not be written: it is tried again, with the ticks after it.
+        rows, path = self._rows(int(request.tick), self._ring.last), Path(log_path(self.prefix, number))
         try:
             self._put(path, rows, self._about(request))
         except OSError as error:
             _log.error("the last ticks could not be written to %s: %s", path, error)
             if not path.exists():  # else only the ticks after it are missing
-                self._failed = int(request.number)
+                self._failed = number
             return []
+        if number == self._failed:
+            self._failed = 0
         _log.info("the last %d ticks are in %s", len(rows), path)
         return [path]
 
