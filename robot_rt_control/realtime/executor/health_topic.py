@@ -72,4 +72,5 @@ class HealthTopic:
             server_released=int(memory.server_pid) == 0,
             clock_publishers=self._node.count_publishers(self._clock_topic) if self._clock_topic else 0,
             parts=core.part_status(),
+            stops=core.known_stops(),
         )

@@ -143,6 +143,8 @@ def start_motion(w, ch, p):
         begin_outputs(part, w.limits[p])
     pr.outputs_settling = 0
     set_state(w, p, _ENABLED)
+    if w.protective_stop == 0.0:
+        pr.held = 0
     _report(w, ch, p, _PART_ENABLED, 0, -1, 0)
     take_fallback(w, ch, p, DEFAULT)
 

@@ -18,6 +18,7 @@ from robot_rt_control.realtime.tick.activation import (
 )
 from robot_rt_control.realtime.tick.events import begin_event, publish_event
 from robot_rt_control.realtime.tick.motion_group import stops_on_path
+from robot_rt_control.realtime.tick.protective_stop import is_suspended
 from robot_rt_control.realtime.tick.sense_step import sense
 from robot_rt_control.realtime.tick.used_programs import active_within, program_left
 from robot_rt_control.vocabulary.capacities import MAX_USE_DEPTH
@@ -37,7 +38,7 @@ _FIRED = int(EventKind.REACTION_FIRED)
 _DROPPED = int(EventKind.SWITCH_DROPPED)
 _OVERLAP = int(Refusal.PARTS_OVERLAP)
 _NOT_ENABLED = int(Refusal.PART_NOT_ENABLED)
-_STOPPED = int(Refusal.PROTECTIVE_STOP)
+_STOPPED, _SUSPENDED = int(Refusal.PROTECTIVE_STOP), int(Refusal.SESSION_SUSPENDED)
 _BY_REACTION = int(StopCause.REACTION)
 _BY_TIME_LIMIT = int(StopCause.TIME_LIMIT)
 _UNKNOWN = 2
@@ -190,7 +191,10 @@ def _give_way(w, ch, r, slot):
 
 @realtime
 def _switch(w, ch, r):
-    """Start and stop what the reaction says. Returns 0, or why the switch was dropped."""
+    """Start and stop what the reaction says. Returns 0, or why the switch was dropped.
+
+    If its session is suspended, it ends what it would end, and starts nothing: what ends a motion must go on doing so.
+    """
     t = w.tables[w.active_tables]
     ends_owner = r.owner >= 0 and r.flags & _KEEP_OWNER == 0
     if ends_owner and w.actions_runtime[r.owner].active == 0:
@@ -205,14 +209,17 @@ def _switch(w, ch, r):
         for k in range(w.n_active):
             if t.actions[w.active[k]].session == r.session and _claimed(w, w.active[k]):
                 return _OVERLAP
+    suspended = r.n_starts > 0 and is_suspended(w, r.session)
     if ends_owner and (r.n_starts > 0 or not stops_on_path(w, r.owner, _BY_REACTION)):
         _give_way(w, ch, r, r.owner)
     for i in range(r.n_starts):
         a = t.actions[r.starts[i]]
         for s in range(a.n_parts):
             displaced = w.parts_runtime[a.parts[s]].active_action
-            if displaced >= 0:
+            if displaced >= 0 and (not suspended or t.actions[displaced].session == r.session):
                 _give_way(w, ch, r, displaced)
+    if suspended:
+        return _SUSPENDED
     for i in range(r.n_starts):
         _claim(w, r.starts[i])
         begin_activation(w, ch, r.starts[i], w.tick + 1)

@@ -157,7 +157,13 @@ class ControlServerNode(WorkcellNode):
         self._next_try, self._complaint = 0.0, ""
         self.awaited = "the executor"
         self._keep()
-        self._offered_services = Services(self, lambda: self.server, lambda: self._recoveries, parallel)
+        self._offered_services = Services(
+            self,
+            lambda: self.server,
+            lambda: self._recoveries,
+            parallel,
+            lambda ns: time_message(self._ros_time(ns)),
+        )
         self._offered_runs = RunActions(self, lambda: self.server, parallel)
         self._stream_topics = StreamTopics(self, lambda: self.server)
         self._introspection = IntrospectionTopics(
