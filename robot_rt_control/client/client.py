@@ -332,7 +332,7 @@ class Client:
         return list(self.executor_status().stops)
 
     def resume_session(self, session: str, *, who: str = "") -> int:
-        """After a released protective stop: let the reactions of any client's session, by its id, start motion again.
+        """After a released protective stop: let any client's session, by its id, start motion again.
 
         Starts nothing by itself. A client's own sessions have `Session.resume`. Returns the tick.
 

@@ -34,7 +34,7 @@ class ProgramState:
     last_reaction: str
     last_event: str
     suspended: bool = False
-    """A protective stop: its reactions start nothing until the session is resumed."""
+    """A protective stop: nothing of it starts until the session is resumed."""
     ended: str | None
     """Why the session has ended; None while it lives."""
 

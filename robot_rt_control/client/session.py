@@ -112,7 +112,7 @@ class Session:
         self._backend.renew_session(self._live(), max(self.lease_s, _END_S))
 
     def resume(self, who: str = "") -> int:
-        """After a released protective stop: let the session's reactions start motion again. Starts nothing by itself.
+        """After a released protective stop: let the session start motion again. Starts nothing by itself.
 
         Call it when a person has asked for it. Returns the tick.
 
@@ -127,7 +127,7 @@ class Session:
 
     @property
     def suspended(self) -> bool:
-        """Whether a protective stop keeps its reactions from starting motion until `resume`, as last reported."""
+        """Whether a protective stop keeps it from starting motion until `resume`, as last reported."""
         state = self._backend.program_states.get(self.id)
         return state is not None and self.ended is None and state.suspended
 

@@ -743,7 +743,7 @@ world_dtype = record(
         ("ended_sessions", "i8", (c.MAX_SESSIONS,)),  # identities that ended in the loop: they cannot start actions
         ("detached_until", "i8", (c.MAX_SESSIONS,)),  # tick in which a lost session ends; 0: none
         ("known_sessions", "i8", (c.MAX_SESSIONS,)),  # identities that the tables have had at this index
-        ("suspended_sessions", "i8", (c.MAX_SESSIONS,)),  # identities whose reactions start nothing until they resume
+        ("suspended_sessions", "i8", (c.MAX_SESSIONS,)),  # identities of which nothing starts until they resume
         ("session_variables", "f8", (c.MAX_SESSIONS, c.MAX_SESSION_VARIABLES)),  # written by applications; NaN: unknown
         ("scheduled", command_dtype, (c.MAX_SCHEDULED_COMMANDS,)),
         ("actions_runtime", action_runtime_dtype, (c.MAX_ACTIONS,)),

@@ -57,7 +57,7 @@ class Session:
     """The loop counts this time: its client or the server was lost."""
     read_only: bool = False
     suspended: bool = False
-    """A protective stop: its reactions start nothing until it is resumed."""
+    """A protective stop: nothing of it starts until it is resumed."""
     end_reason: str = ""
     """Why it ended; empty: it lives."""
     closed_by_client: bool = False

@@ -247,7 +247,7 @@ class Command(IntEnum):
     DETACH = 14
     """The session's client is lost (value 1) or there again (0): a detached session's bound counts, or does not."""
     RESUME = 15
-    """Let the reactions of a session that a protective stop has suspended start actions again."""
+    """Let actions of a session that a protective stop has suspended start again."""
 
 
 class EventKind(IntEnum):
@@ -279,7 +279,7 @@ class EventKind(IntEnum):
     MOTION_STARVED = 21
     """A motion group slows down, because its set points do not come in time."""
     SESSION_RESUMED = 22
-    """The reactions of a session that a protective stop had suspended may start actions again."""
+    """Actions of a session that a protective stop had suspended may start again."""
 
 
 DETACHED_ENDED = 20
@@ -305,7 +305,7 @@ class Refusal(IntEnum):
     """The action's `on_enter` fails in the present state; the event carries its status and its state variables."""
     TARGET_TICK_TOO_FAR = 12
     SESSION_SUSPENDED = 13
-    """A protective stop has suspended the session: its reactions start nothing until it is resumed."""
+    """A protective stop has suspended the session: nothing of it starts until it is resumed."""
     NO_AUTHORITY = 14
     """To speed up, or to release a stop without a secret of its own, needs authority."""
     NO_SUCH_STOP = 15

@@ -544,7 +544,7 @@ class MemoryRobot:
     def set_speed(self, speed: float) -> None:
         self.speed = speed
 
-    def protective_stop(self, stop: bool, reason: str) -> None:
+    def protective_stop(self, stop: bool, who: str, *, source: str = "", everything: bool = False) -> None:
         with self._lock:
             if stop == self.stopped:
                 return
@@ -559,7 +559,7 @@ class MemoryRobot:
     def status(self) -> Json:
         return {
             "blueprints": self.connected, "executor": self.connected, "speed": self.speed,
-            "protective_stop": self.stopped, "programs": self.program_states,
+            "protective_stop": self.stopped, "stops": [], "programs": self.program_states,
         }  # fmt: skip
 
     def on_state(self, callback: Callable[[Json], None]) -> None:

@@ -90,8 +90,21 @@ class _Generator:
                 definitions = self.changed(definitions)
                 installations[tick] = definitions
             commands[tick] = [self.command(definitions, tick, n_parts) for _ in range(self.how_many(tick))]
+        if n_ticks > 5 and self.chance(15):
+            self.stop_and_go_on(definitions, commands, n_ticks)
         inputs = [self.show(n_parts, two_devices) for _ in range(n_ticks)]
         return Program(workcell, inputs, installations, commands, self.motion)
+
+    def stop_and_go_on(self, d: Definitions, commands: dict[int, list[Any]], n_ticks: int) -> None:
+        """A protective stop, its release, and mostly resumes and starts by hand: by chance alone they are rare."""
+        stop = self.random.randint(2, n_ticks - 3)
+        commands[stop].append(ProtectiveStop("drill"))
+        commands[stop + 1].append(ReleaseProtectiveStop(everything=True))
+        for session in sorted({a.session for a in d.actions} - {SYSTEM}):
+            own = [a.identity for a in d.actions if a.session == session]
+            if self.chance(60):
+                commands[self.random.randint(stop + 1, n_ticks)].append(Resume(session))
+            commands[self.random.randint(stop + 2, n_ticks)].append(Start(session, (self.random.choice(own),)))
 
     def how_many(self, tick: int) -> int:
         if self.chance(1):

@@ -53,7 +53,7 @@ class ActivationRules:
         self.held: set[int] = set()
         """Parts that nobody has asked to move since a protective stop."""
         self.suspended: set[int] = set()
-        """Sessions whose reactions start nothing."""
+        """Sessions of which nothing starts."""
         self.known_sessions: set[int] = {SYSTEM}
         self.misses: list[int] = []
         self.unreported, self.last_report = 0, 0

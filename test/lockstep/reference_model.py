@@ -327,4 +327,6 @@ class ReferenceModel(ReactionRules):
             reasons.append("PART_NOT_ENABLED")
         if self.protective_stop:
             reasons.append("PROTECTIVE_STOP")
+        if any(self._definition(i).session in self.suspended for i in identities):  # L30
+            reasons.append("SESSION_SUSPENDED")
         return "|".join(reasons)

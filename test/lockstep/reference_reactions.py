@@ -58,11 +58,6 @@ class ReactionRules(ActivationRules):
         has_ended = owner is not None and not reaction.start and owner.action.identity not in self.active
         if (reaction.start or reaction.stop) and not has_ended:
             reason = self._switch_refusal(reaction, owner)
-            if not reason and reaction.start and reaction.session in self.suspended:  # L30
-                reason = "SESSION_SUSPENDED"
-                for activation in self._ended_by(reaction, owner):
-                    self.claimed |= set(activation.action.parts)
-                    self._end(activation, "REACTION")
             if reason:
                 current = reaction.start[0] if reaction.start else 0
                 self.events.append(Event("SWITCH_DROPPED", reaction.identity, current=current, reason=reason))
@@ -89,17 +84,6 @@ class ReactionRules(ActivationRules):
             return [owner, *self._left_with(owner, starting, reaction.leaves)]
         return self._of_session(reaction.session) if reaction.stop else []
 
-    def _ended_by(self, reaction: ReactionDefinition, owner: Activation | None) -> list[Activation]:
-        """The actions of its session that a switch ends."""
-        ending = self._leaving(reaction, owner)
-        starting = [self._definition(i) for i in reaction.start]
-        for target in starting:
-            for displaced in self._in_the_way(target):
-                limit = reaction.leaves if displaced is owner else None
-                if displaced.action.session == reaction.session:
-                    ending += [displaced, *self._left_with(displaced, starting, limit)]
-        return [a for i, a in enumerate(ending) if a not in ending[:i]]
-
     def _touched(self, reaction: ReactionDefinition, owner: Activation | None) -> set[int]:
         """The parts that a switch claims (R6)."""
         parts = {p for a in self._leaving(reaction, owner) for p in a.action.parts}
@@ -116,6 +100,8 @@ class ReactionRules(ActivationRules):
         reasons = ["PARTS_OVERLAP"] if self._touched(reaction, owner) & self.claimed else []
         if reaction.start and self.protective_stop:
             reasons.append("PROTECTIVE_STOP")
+        if reaction.start and reaction.session in self.suspended:  # L30
+            reasons.append("SESSION_SUSPENDED")
         if any(self.states[p] != ENABLED for i in reaction.start for p in self._definition(i).parts):
             reasons.append("PART_NOT_ENABLED")
         return "|".join(reasons)

@@ -110,7 +110,6 @@ def test_programs_reach_every_event_and_reason(alone):
         Refusal.NONE,
         Refusal.TOO_MANY_SCHEDULED,
         Refusal.TARGET_TICK_TOO_FAR,  # see test_actions.py
-        Refusal.SESSION_SUSPENDED,
     }
     for refusal in reachable:
         assert reasons[f"COMMAND_REFUSED {refusal.name}"] >= 2, (refusal, reasons)

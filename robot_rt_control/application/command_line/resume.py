@@ -1,4 +1,4 @@
-"""After a released protective stop: let the reactions of sessions start motion again. Nothing starts by itself.
+"""After a released protective stop: let sessions start motion again. Nothing starts by itself.
 
 Without a session: of all that are suspended; `sessions` lists them.
 """

@@ -51,10 +51,11 @@ class Robot(Protocol):
 
     def set_speed(self, speed: float) -> None: ...
 
-    def protective_stop(self, stop: bool, reason: str) -> None: ...
+    def protective_stop(self, stop: bool, who: str, *, source: str = "", everything: bool = False) -> None:
+        """Stop, or release: the stop of this source, the only one, or all that need no secret of their own."""
 
     def status(self) -> Json:
-        """Without waiting: `blueprints` and `executor` (whether each is there), `speed`, `protective_stop`.
+        """Without waiting: `blueprints` and `executor` (whether each is there), `speed`, `protective_stop`, `stops`.
 
         And `programs`: the states of each session that lives, for live pictures of programs: session, program, active,
         strategies (action, degree_of_freedom, strategy), last_reaction, last_event.

@@ -40,7 +40,12 @@ class RosRobot:
 
     def __init__(self, *, namespace: str = "") -> None:
         self._client = Client(
-            "blueprint_editor", namespace=namespace, timeout_s=_ANSWER_S, startup_s=_STARTUP_S, arguments=[]
+            "blueprint_editor",
+            namespace=namespace,
+            timeout_s=_ANSWER_S,
+            startup_s=_STARTUP_S,
+            arguments=[],
+            operator=True,  # the server asks for the right to operate first
         )
         self._services = Services(self._client.node, timeout_s=_ANSWER_S, startup_s=_STARTUP_S)
         self._blueprints = Blueprints(self._client, timeout_s=_ANSWER_S, startup_s=_STARTUP_S)
@@ -132,11 +137,11 @@ class RosRobot:
     def set_speed(self, speed: float) -> None:
         self._client.set_speed(speed)
 
-    def protective_stop(self, stop: bool, reason: str) -> None:
+    def protective_stop(self, stop: bool, who: str, *, source: str = "", everything: bool = False) -> None:
         if stop:
-            self._client.protective_stop(reason)
+            self._client.protective_stop(source=source or "editor", who=who)
         else:
-            self._client.release()
+            self._client.release(source, everything=everything, who=who)
 
     def status(self) -> Json:
         there = time.monotonic() - self._status_at < _SILENT_S
@@ -145,6 +150,7 @@ class RosRobot:
             "executor": there,
             "speed": float(self._status.speed) if self._status is not None else None,
             "protective_stop": bool(self._status.protective_stop) if self._status is not None else False,
+            "stops": [as_json(stop) for stop in self._status.stops] if self._status is not None else [],
             "programs": [
                 shown_program(state) for state in self._client.program_states.values() if state.ended is None
             ],

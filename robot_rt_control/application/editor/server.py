@@ -301,7 +301,8 @@ class EditorServer:
             self._need(person, "operate")
 
         def work(person: Person, body: Json) -> Json:
-            self._robot.protective_stop(stop, f"editor: {person.name}" if stop else "")
+            source, everything = str(body.get("source", "")), body.get("all") is True
+            self._robot.protective_stop(stop, f"editor: {person.name}", source=source, everything=everything)
             return {"success": True, "message": ""}
 
         return await self._blocking(work, stops=stop)(person, body)

@@ -252,6 +252,8 @@ class Follower:
                     got=error.got,
                     hint=error.hint,
                 ) from None
+        elif self._session.suspended:
+            self._session.resume()  # by a goal that came after the protective stop
         return self._session
 
     def _close(self) -> None:

@@ -25,11 +25,8 @@ from robot_rt_control.realtime.tick.events import begin_event, publish_event
 from robot_rt_control.realtime.tick.motion_group import stops_on_path
 from robot_rt_control.realtime.tick.parameter_update import parameters_beside, take_parameters, take_variables
 from robot_rt_control.realtime.tick.parts import clear_fault, disable_part, enable_part
-from robot_rt_control.realtime.tick.protective_stop import (
-    release_protective_stop,
-    resume_session,
-    stop_protectively,
-)
+from robot_rt_control.realtime.tick.protective_stop import release_protective_stop, stop_protectively
+from robot_rt_control.realtime.tick.suspension import resume_session
 from robot_rt_control.realtime.tick.trial_start import give_way, refusal_of_start, report_trial
 from robot_rt_control.vocabulary import capacities, defaults
 from robot_rt_control.vocabulary.enums import (

@@ -11,7 +11,7 @@ from robot_rt_control.realtime.tick.activation import (
     take_fallback,
 )
 from robot_rt_control.realtime.tick.events import begin_event, publish_event
-from robot_rt_control.realtime.tick.protective_stop import meet_sessions
+from robot_rt_control.realtime.tick.suspension import meet_sessions
 from robot_rt_control.realtime.tick.trial_start import give_way, refusal_of_start, replaced, report_trial
 from robot_rt_control.vocabulary.enums import EventKind, Refusal, StopCause
 

@@ -13,17 +13,17 @@ from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.activation import end_activation
 from robot_rt_control.realtime.tick.events import begin_event, publish_event
 from robot_rt_control.realtime.tick.recorder import request_log
+from robot_rt_control.realtime.tick.suspension import suspend_all
 from robot_rt_control.vocabulary.capacities import MAX_STOPS, STOP_REASON_BYTES, STOP_SOURCE_BYTES, STOP_WHO_BYTES
 from robot_rt_control.vocabulary.enums import Authority, EventKind, Refusal, StopCause
 
 _STOPPED = int(EventKind.PROTECTIVE_STOP)
 _RELEASED = int(EventKind.PROTECTIVE_STOP_RELEASED)
-_RESUMED = int(EventKind.SESSION_RESUMED)
 _CAUSE = int(StopCause.PROTECTIVE_STOP)
 _OPERATOR = int(Authority.OPERATOR)
 _NO_AUTHORITY, _NO_SUCH_STOP = int(Refusal.NO_AUTHORITY), int(Refusal.NO_SUCH_STOP)
 _SEVERAL, _NEEDS_SECRET = int(Refusal.SEVERAL_STOPS), int(Refusal.STOP_NEEDS_SECRET)
-_STOPPED_NOW, _IN_FORCE = int(Refusal.STOPPED_NOW), int(Refusal.PROTECTIVE_STOP)
+_STOPPED_NOW = int(Refusal.STOPPED_NOW)
 
 _LAST = MAX_STOPS - 1
 _WORDS, _DIGEST = STOP_SOURCE_BYTES // 8, 4
@@ -91,16 +91,6 @@ def _place(w, request):
 
 
 @realtime
-def _suspend(w):
-    """All parts are held, and reactions of all sessions start nothing, until somebody asks for it."""
-    t = w.tables[w.active_tables]
-    for i in range(1, t.n_sessions):
-        w.suspended_sessions[i] = t.sessions[i].identity
-    for p in range(w.n_parts):
-        w.parts_runtime[p].held = 1
-
-
-@realtime
 def stop_protectively(w, ch, transaction, address):
     """Latch a stop. The first one ends all actions, default and safety actions among them. Sessions live on.
 
@@ -137,7 +127,7 @@ def stop_protectively(w, ch, transaction, address):
     if first:
         for _ in range(w.n_active):
             end_activation(w, ch, w.active[w.n_active - 1], _CAUSE)
-        _suspend(w)
+        suspend_all(w)
 
 
 @realtime
@@ -203,40 +193,3 @@ def release_protective_stop(w, ch, transaction, address):
             else:
                 refusal = why
     return 0 if released > 0 else refusal
-
-
-@realtime
-def resume_session(w, ch, session):
-    """Let the reactions of a session start actions again. Starts nothing. Returns 0, or why not.
-
-    Args:
-        session: its index in the tables.
-    """
-    if w.protective_stop != 0.0:
-        return _IN_FORCE
-    identity = w.tables[w.active_tables].sessions[session].identity
-    if w.suspended_sessions[session] == identity:
-        w.suspended_sessions[session] = 0
-        k = begin_event(w, ch, _RESUMED, 0)
-        if k >= 0:
-            ch.events.entries[k].session = identity
-            publish_event(ch)
-    return 0
-
-
-@realtime
-def meet_sessions(w):
-    """After new tables were taken: sessions that they hold for the first time may be suspended already."""
-    t = w.tables[w.active_tables]
-    for i in range(1, t.n_sessions):
-        identity = t.sessions[i].identity
-        if w.known_sessions[i] != identity:
-            w.known_sessions[i] = identity
-            if w.protective_stop != 0.0 or t.sessions[i].suspended == 1:
-                w.suspended_sessions[i] = identity
-
-
-@realtime
-def is_suspended(w, session):
-    """Whether reactions of the session at this index of the tables may start nothing."""
-    return w.suspended_sessions[session] == w.tables[w.active_tables].sessions[session].identity

@@ -18,8 +18,8 @@ from robot_rt_control.realtime.tick.activation import (
 )
 from robot_rt_control.realtime.tick.events import begin_event, publish_event
 from robot_rt_control.realtime.tick.motion_group import stops_on_path
-from robot_rt_control.realtime.tick.protective_stop import is_suspended
 from robot_rt_control.realtime.tick.sense_step import sense
+from robot_rt_control.realtime.tick.suspension import is_suspended
 from robot_rt_control.realtime.tick.used_programs import active_within, program_left
 from robot_rt_control.vocabulary.capacities import MAX_USE_DEPTH
 from robot_rt_control.vocabulary.enums import (
@@ -157,6 +157,8 @@ def _refusal_of_start(w, r):
     t = w.tables[w.active_tables]
     if w.protective_stop != 0.0:
         return _STOPPED
+    if is_suspended(w, w.active_tables, r.session):
+        return _SUSPENDED
     for i in range(r.n_starts):
         a = t.actions[r.starts[i]]
         if _claimed(w, r.starts[i]):
@@ -191,10 +193,7 @@ def _give_way(w, ch, r, slot):
 
 @realtime
 def _switch(w, ch, r):
-    """Start and stop what the reaction says. Returns 0, or why the switch was dropped.
-
-    If its session is suspended, it ends what it would end, and starts nothing: what ends a motion must go on doing so.
-    """
+    """Start and stop what the reaction says. Returns 0, or why the switch was dropped."""
     t = w.tables[w.active_tables]
     ends_owner = r.owner >= 0 and r.flags & _KEEP_OWNER == 0
     if ends_owner and w.actions_runtime[r.owner].active == 0:
@@ -209,17 +208,14 @@ def _switch(w, ch, r):
         for k in range(w.n_active):
             if t.actions[w.active[k]].session == r.session and _claimed(w, w.active[k]):
                 return _OVERLAP
-    suspended = r.n_starts > 0 and is_suspended(w, r.session)
     if ends_owner and (r.n_starts > 0 or not stops_on_path(w, r.owner, _BY_REACTION)):
         _give_way(w, ch, r, r.owner)
     for i in range(r.n_starts):
         a = t.actions[r.starts[i]]
         for s in range(a.n_parts):
             displaced = w.parts_runtime[a.parts[s]].active_action
-            if displaced >= 0 and (not suspended or t.actions[displaced].session == r.session):
+            if displaced >= 0:
                 _give_way(w, ch, r, displaced)
-    if suspended:
-        return _SUSPENDED
     for i in range(r.n_starts):
         _claim(w, r.starts[i])
         begin_activation(w, ch, r.starts[i], w.tick + 1)

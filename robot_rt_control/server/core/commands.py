@@ -200,7 +200,7 @@ class Commands:
         return answer.tick if not answer.queued else self._core.tick(0)
 
     def resume(self, session_id: str, who: str = "") -> int:
-        """Let the reactions of a session that a protective stop has suspended start actions again. Starts nothing.
+        """Let actions of a session that a protective stop has suspended start again. Starts nothing itself.
 
         Returns:
             The tick from which they may.
@@ -212,7 +212,7 @@ class Commands:
         """
         core = self._core
         session = core.session(session_id)
-        session.check_moves("be resumed: its reactions start nothing")
+        session.check_moves("be resumed: it starts nothing")
         if session.identity in core.at().store.sessions:
             tick = self._command(Command.RESUME, session, [])
         else:

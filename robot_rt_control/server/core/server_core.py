@@ -459,11 +459,11 @@ class ServerCore:
         return None if snapshot is None else snapshot.parts["measured"][: len(self.parts)]
 
     def _suspend(self, session: Session, at: Stamp | None = None) -> None:
-        """A protective stop holds the session's parts: its reactions start nothing from now on."""
+        """A protective stop: nothing of the session starts from now on."""
         if not session.suspended:
             self._set_suspended(session.id, True)
             tick, time_ns = at or self._stamp()
-            reason = "a protective stop: its reactions start nothing until it is resumed"
+            reason = "a protective stop: nothing of it starts until it is resumed"
             self._hub.emit(
                 ServerEvent(
                     kind=Kind.SESSION_SUSPENDED, session=session.id, tick=tick, time_ns=time_ns, reason=reason

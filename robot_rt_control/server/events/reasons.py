@@ -24,8 +24,7 @@ _REFUSALS = {
     Refusal.PROTECTIVE_STOP: "a protective stop holds all parts",
     Refusal.CANNOT_START: "an action cannot start from the present state",
     Refusal.TARGET_TICK_TOO_FAR: "the target tick is too far ahead",
-    Refusal.SESSION_SUSPENDED: "a protective stop has suspended the session: its reactions start nothing until it is "
-    "resumed",
+    Refusal.SESSION_SUSPENDED: "a protective stop has suspended the session",
     Refusal.NO_AUTHORITY: "it needs authority",
     Refusal.NO_SUCH_STOP: "this protective stop is not latched",
     Refusal.SEVERAL_STOPS: "several protective stops are latched",

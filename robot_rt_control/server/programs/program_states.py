@@ -32,7 +32,7 @@ class SessionState:
     last_reaction: str = ""
     last_event: str = ""
     suspended: bool = False
-    """A protective stop: its reactions start nothing until it is resumed."""
+    """A protective stop: nothing of it starts until it is resumed."""
     ended: bool = False
     end_reason: str = ""
 

@@ -7,8 +7,9 @@ import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.session import Session
+from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.testing.lockstep_cell import LockstepCell
-from robot_rt_control.vocabulary.errors import SessionError
+from robot_rt_control.vocabulary.errors import CommandRefused, SessionError
 
 
 def is_suspended(session: Session) -> bool:
@@ -55,6 +56,7 @@ def test_L29_a_stop_drops_what_is_scheduled(cell: LockstepCell) -> None:
     refused = [(e.tick, e.session, e.reason) for e in cell.kinds("command_refused")]
     assert refused == [(tick, session.id, "a protective stop holds all parts")]
     cell.server.protective_stop(False)
+    session.resume()
     session.start("c", at_tick=cell.tick + 600)
     cell.step()
     held = commanded(cell, "right")
@@ -64,7 +66,7 @@ def test_L29_a_stop_drops_what_is_scheduled(cell: LockstepCell) -> None:
     assert cell.active("right") == "c", "it was asked for after the release"
 
 
-def test_L30_a_reaction_of_a_suspended_session_starts_nothing(cell: LockstepCell) -> None:
+def test_L30_reactions_of_a_suspended_session_start_nothing(cell: LockstepCell) -> None:
     session = guarded(cell)
     assert not is_suspended(session)
     stop_and_release(cell)
@@ -78,36 +80,37 @@ def test_L30_a_reaction_of_a_suspended_session_starts_nothing(cell: LockstepCell
     (fired,) = cell.fired("very_near")
     (dropped,) = cell.kinds("switch_dropped")
     assert dropped.tick == fired.tick and dropped.reaction == "guard"
-    assert dropped.reason == (
-        "a protective stop has suspended the session: its reactions start nothing until it is resumed"
-    )
+    assert dropped.reason == "a protective stop has suspended the session"
 
 
-def test_L30_it_still_ends_what_its_switches_would_end(cell: LockstepCell) -> None:
+def test_L30_nor_do_its_commands(cell: LockstepCell) -> None:
     session = guarded(cell)
     stop_and_release(cell)
     session.start("a")
-    session.start("c")
-    cell.step(20)
-    assert (cell.active("left"), cell.active("right")) == ("a", "c"), "somebody asked for these"
-    near(cell, 0.4)
-    assert cell.active("left") == "default", "`a` has ended, `back` has not begun"
-    near(cell, 0.2)
-    assert cell.active("right") == "default", "`c` would have started anew"
-    assert len(cell.kinds("switch_dropped")) == 2 and session.ended is None
-
-
-def test_L30_stops_signals_and_events_go_on(cell: LockstepCell) -> None:
-    cell.set_sensor("rangefinder/distance", 0.9)
-    session = cell.session("left")
-    end = Reaction("rangefinder.distance < 0.5", stop=True, event="ended", name="end")
-    session.add(Action("a", "probe", speed=0.3, reactions=[end]))
-    cell.step()
-    stop_and_release(cell)
-    session.start("a")
+    session.start("c", at_tick=cell.tick + 5)
+    cell.step(10)
+    assert [e.reason for e in cell.kinds("command_refused")] == ["a protective stop has suspended the session"] * 2
+    held = commanded(cell)
+    session.replace(Action("a", "probe", parts="left", speed=0.5), start=("a",))
     cell.step(5)
-    near(cell)
-    assert cell.active("left") == "default" and len(cell.fired("ended")) == 1 and not cell.kinds("switch_dropped")
+    assert [e.reason for e in cell.kinds("replace_refused")] == ["a protective stop has suspended the session"]
+    assert (commanded(cell) == held).all() and cell.active("left") == "none"
+
+
+def test_L30_the_error_says_how_to_go_on(workcell: Workcell) -> None:
+    with LockstepCell(workcell, gated=False) as cell:
+        session = guarded(cell)
+        stop_and_release(cell)
+        with pytest.raises(CommandRefused) as refused:
+            session.start("a")
+        assert str(refused.value) == (
+            "start of 'a' was refused: a protective stop has suspended the session. "
+            "Once a person has asked for it, resume the session: Session.resume(), the service resume_session, or "
+            "`robot-rt resume`"
+        )
+        session.resume()
+        session.start("a")
+        assert cell.active("left") == "a"
 
 
 def test_L30_sessions_opened_after_the_release_are_not_suspended(cell: LockstepCell) -> None:
@@ -133,7 +136,7 @@ def test_L30_sessions_opened_after_the_release_are_not_suspended(cell: LockstepC
     assert [cell.active(part) for part in ("left", "right", "tool")] == ["none", "none", "m"]
 
 
-def test_L31_resume_lets_them_start_again_by_a_new_edge(cell: LockstepCell) -> None:
+def test_L31_after_a_resume_they_start_by_a_new_edge(cell: LockstepCell) -> None:
     session = guarded(cell)
     stop_and_release(cell)
     near(cell)
@@ -188,6 +191,9 @@ def test_L32_neither_a_release_nor_definitions_start_a_default_action(cell: Lock
     cell.step(20)
     assert [cell.active(part) for part in held] == ["none"] * 3
     assert all((commanded(cell, part) == at).all() for part, at in held.items())
+    session.resume()
+    cell.step()
+    assert [cell.active(part) for part in held] == ["none"] * 3
     session.start("d")
     cell.step()
     assert (cell.active("left"), cell.active("right")) == ("d", "none")

@@ -68,6 +68,7 @@ def test_L25_two_stops_need_two_releases(cell: LockstepCell) -> None:
     cell.server.protective_stop(False, source="door")
     cell.step()
     assert sources(cell) == [] and not is_stopped(cell)
+    session.resume()
     session.start("a")
     cell.step()
     assert cell.active("left") == "a"
