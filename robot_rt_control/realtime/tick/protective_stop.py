@@ -82,9 +82,8 @@ def _place(w, request):
     for i in range(_LAST):
         s = w.stops[i]
         if s.latched == 1:
-            if s.needs_secret == request.needs_secret and _is_source(s, request):
-                if request.needs_secret == 0 or _same_digest(s, request):
-                    return i
+            if s.needs_secret == request.needs_secret and _is_source(s, request) and _same_digest(s, request):
+                return i
         elif found == _LAST or s.number < w.stops[found].number:
             found = i
     return found
