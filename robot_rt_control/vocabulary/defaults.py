@@ -1,6 +1,8 @@
 """Defaults, in one place. docs/semantics.md has the same table."""
 
 PERIOD_S = 0.001
+SCHEDULE_AHEAD_S = 10.0
+"""A start may wait for its target tick for at most this time."""
 LEASE_S = 1.0
 """A session that its client does not renew for this time is lost; 0: it lives until it is closed."""
 DETACHED_LIMIT_S = 600.0

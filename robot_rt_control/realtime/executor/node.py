@@ -33,6 +33,7 @@ from robot_rt_control.ros.node_process import run_node
 from robot_rt_control.ros.periodic import Periodic
 from robot_rt_control.ros.readiness import report_status
 from robot_rt_control.ros.refusals import answer_to
+from robot_rt_control.ros.stop_messages import stop_messages, stop_remark
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import HardwareError, RobotControlError
 
@@ -277,7 +278,13 @@ class RealtimeExecutorNode(WorkcellNode):
         stamp = self._stamp(int(core.channel.snapshot().time_ns))
         self._tell_trouble(core.part_status())
         self._status.publish(
-            status_message(core, stamp=stamp, lifecycle_state=self.lifecycle_word, factors=(factor, target))
+            status_message(
+                core,
+                stamp=stamp,
+                lifecycle_state=self.lifecycle_word,
+                factors=(factor, target),
+                stamp_of=self._stamp,
+            )
         )
 
     def parameter_changed(self, name: str) -> None:
@@ -310,8 +317,19 @@ class RealtimeExecutorNode(WorkcellNode):
         return answer_to("step", do, response, self.get_logger().error)
 
     def _protective_stop(self, request: Any, response: Any) -> Any:
-        def do() -> None:
-            response.tick = self._core().protective_stop(request.stop, request.reason)
+        def do() -> str:
+            core = self._core()
+            response.tick = core.protective_stop(
+                request.stop,
+                request.reason,
+                source=request.source,
+                who=request.who,
+                secret=request.secret,
+                everything=request.all,
+            )
+            stops = core.stops()
+            response.stops = stop_messages(stops, self._stamp)
+            return "" if core.options.gated else stop_remark(request, response.tick, stops)
 
         return answer_to("protective_stop", do, response, self.get_logger().error)
 

@@ -148,6 +148,7 @@ def begin_activation(w, ch, slot, judged_from):
     for s in range(a.n_parts):
         pr = w.parts_runtime[a.parts[s]]
         pr.active_action = slot
+        pr.held = 0
         set_time(w, a.parts[s])
         if a.session != 0:
             pr.output_session = w.tables[w.active_tables].sessions[a.session].identity
@@ -211,12 +212,12 @@ def take_fallback(w, ch, part, which):
     """Begin the default or safety action of a part that has no active action. It has yet to enter.
 
     If the part has none, is not enabled, or is held by a protective stop, the loop itself brings it to rest and
-    holds it.
+    holds it; after the release too, until somebody asks for its motion.
     """
     t = w.tables[w.active_tables]
     slot = t.default_action[part] if which == DEFAULT else t.safety_action[part]
     pr = w.parts_runtime[part]
-    if slot < 0 or pr.active_action >= 0 or pr.state != _ENABLED or w.protective_stop != 0.0:
+    if slot < 0 or pr.active_action >= 0 or pr.state != _ENABLED or pr.held == 1:
         return
     if w.actions_runtime[slot].active == 1:
         return

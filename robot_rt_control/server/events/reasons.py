@@ -23,6 +23,13 @@ _REFUSALS = {
     Refusal.STILL_FAULTED: "the part is faulted, and the cause of the fault is still there or was not cleared",
     Refusal.PROTECTIVE_STOP: "a protective stop holds all parts",
     Refusal.CANNOT_START: "an action cannot start from the present state",
+    Refusal.TARGET_TICK_TOO_FAR: "the target tick is too far ahead",
+    Refusal.SESSION_SUSPENDED: "a protective stop has suspended the session",
+    Refusal.NO_AUTHORITY: "it needs authority",
+    Refusal.NO_SUCH_STOP: "this protective stop is not latched",
+    Refusal.SEVERAL_STOPS: "several protective stops are latched",
+    Refusal.STOP_NEEDS_SECRET: "the protective stop needs the secret that it was made with",
+    Refusal.STOPPED_NOW: "a stop came in the same tick",
 }
 
 _STOP_CAUSES = {

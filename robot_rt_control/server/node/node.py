@@ -175,7 +175,13 @@ class ControlServerNode(WorkcellNode):
             return
         assert self.server is not None
         parallel = ReentrantCallbackGroup()
-        self._offered_services = Services(self, lambda: self.server, lambda: self._recoveries, parallel)
+        self._offered_services = Services(
+            self,
+            lambda: self.server,
+            lambda: self._recoveries,
+            parallel,
+            lambda ns: time_message(self._ros_time(ns)),
+        )
         self._offered_runs = RunActions(self, lambda: self.server, parallel)
         self._stream_topics = StreamTopics(self, lambda: self.server)
         self._introspection = IntrospectionTopics(
