@@ -75,8 +75,8 @@ class FaultRecorder:
         self._next_try, self._complaint = 0.0, ""
         longest = channel_dtype["fault_files"].itemsize - _NUMBER_BYTES
         self._named = len(self.prefix.encode()) <= longest
-        self._last = 0
-        """The last log that is named: it is written, or there is room for it."""
+        self._good = self._last = 0
+        """The last log that was written, and the last one that is named: it was written, or there is room for it."""
         if not self._named:
             _log.warning("events name no logs: the path %s… has more than %d bytes", self.prefix[:100], longest)
         self._hold_room()
@@ -118,7 +118,7 @@ class FaultRecorder:
             self._channel.memory.fault_files = told_logs(self.prefix, last)
 
     def _lack(self, why: str) -> None:
-        self._tell(load_acquire(self._world.address + _WRITTEN))
+        self._tell(self._good)
         if why != self._complaint:
             _log.error("events name no logs of the last ticks: there is no room for one in %s: %s", self._folder, why)
         self._complaint = why
@@ -173,6 +173,7 @@ class FaultRecorder:
             if not path.exists():  # else only the ticks after it are missing
                 self._failed = int(request.number)
             return []
+        self._good = int(request.number)
         _log.info("the last %d ticks are in %s", len(rows), path)
         return [path]
 
