@@ -56,7 +56,7 @@ class KeepDistance(ActionType):
         StateVariable(name="travelled", unit="m", description="Distance along the way."),
     )
     example = {"distance": 0.005, "speed": 0.05}  # for measuring its compute time
-    State = {"tool": tool_dtype, "motion": limited_dtype, "slope": float}  # [m/s] upward velocity that follows the surface's slope
+    State = {"tool": tool_dtype, "motion": limited_dtype, "slope": float}  # [m/s] upward: the surface's
 
     @staticmethod
     def on_enter(state, params, arm, sensor):
@@ -89,7 +89,7 @@ class KeepDistance(ActionType):
             state.tool.twist[i] = towards(state.tool.twist[i], goal, _ACCELERATION * arm.dt)
         state.travelled += state.tool.twist[1] * arm.dt
         status = follow_tool_beside(state.tool, arm, _STRAIGHTEN, _UP)  # the sensor decides the tool's height
-        return status if status != 0 else limited_velocity(state.motion, arm)
+        return status if status != 0 else limited_velocity(state.motion, arm, 1.0)
 
 
 def define(session: Session) -> None:

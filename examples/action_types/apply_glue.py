@@ -154,7 +154,7 @@ class ApplyGlue(ActionType):
             state.tool.twist[i] = (state.place - place) / dt * params.along[i] if dt > 0.0 else 0.0
             state.tool.twist[3 + i] = 0.0
         status = follow_tool(state.tool, arm, _CORRECTION)
-        return status if status != 0 else limited_velocity(state.motion, arm)
+        return status if status != 0 else limited_velocity(state.motion, arm, 1.0)
 
 
 class CloseValve(ActionType):

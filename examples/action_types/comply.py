@@ -17,6 +17,7 @@ from robot_rt_control.model.kinematics import quaternion_rotate
 
 _STRAIGHTEN = 10.0  # [1/s] gain that keeps the tool upright and on its way
 _SMOOTHING = 0.005  # [s] time constant of the felt force: a jolt of one tick is no contact
+_JERK = 50.0  # times the limit: with less it would press harder before it gives way
 _TOUCHES = 0.1  # fraction of the wanted force above which the tool touches the surface
 _SETTLED = 0.1  # [s] for which the force must be within the tolerance
 
@@ -114,4 +115,4 @@ class Comply(ActionType):
         state.travelled += math.sqrt(speed_squared) * dt
         # Along its axis the force alone decides the tool's position.
         status = follow_tool_beside(state.tool, arm, _STRAIGHTEN, state.axis)
-        return status if status != 0 else limited_velocity(state.motion, arm)
+        return status if status != 0 else limited_velocity(state.motion, arm, _JERK)

@@ -3,8 +3,8 @@
     from robot_rt_control.actions.authoring import ActionType, Parameter, PartKind, Slot, limited, limited_dtype
 
 An action may be started while its part moves, and its code may ask for a jump. So let `limited` have the last word on
-the positions that it commands: `return limited(state.motion, arm)`, with `State = {"motion": limited_dtype}`. Where they
-are steps from the commanded ones, as those of `actions.cartesian.follow_tool`, it is `limited_velocity`.
+the positions that it commands: `return limited(state.motion, arm)`, with `State = {"motion": limited_dtype}`. If they
+are steps from the commanded ones, as those of `actions.cartesian.follow_tool`, use `limited_velocity`.
 
 In addition use `math`, functions of `robot_rt_control.model.kinematics`, and your own functions marked `@realtime`.
 """

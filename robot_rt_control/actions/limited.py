@@ -7,15 +7,16 @@ Put one record of `limited_dtype` into the State of an action, and let `limited`
     return limited(state.motion, arm)     # what the joints can do of it
 """
 
-from robot_rt_control.actions.stream_following import begin_following, jog_joint, take_over, track_joint
+from robot_rt_control.actions.stream_following import begin_following, move_to, take_over, track_joint
 from robot_rt_control.memory.layout import record
 from robot_rt_control.motion.profile import profile_dtype
+from robot_rt_control.motion.tracking import track_velocity
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.capacities import MAX_JOINTS
 
 _HORIZON_S = 0.02
-"""As the horizon of `motion.tracking.track`: what is within the limits is followed with an error of 0.15 horizon^2 times
-its acceleration."""
+"""As the horizon of `motion.tracking.track`: what is within the limits is followed with an error of 0.15 horizon^2
+times its acceleration."""
 
 limited_dtype = record(
     [
@@ -71,16 +72,34 @@ def limited(motion, part):
 
 
 @realtime
-def limited_velocity(motion, part):
-    """As `limited`, for positions that are each a step from the commanded one, as `cartesian.follow_tool` commands them:
-    each joint comes to the velocity of these steps the fastest way."""
+def limited_velocity(motion, part, jerk_scale):
+    """As `limited`, for positions that are each a step from the commanded one, as `cartesian.follow_tool` commands
+    them: each joint comes to the velocity of these steps the fastest way.
+
+    Args:
+        jerk_scale: multiple of the limits of jerk; 1.0, but for laws that must not lag: one that gives way to a force
+            would press harder until it does.
+    """
     _take_over(motion, part)
     status = 0
     for j in range(part.dof):
         velocity = 0.0
         if part.dt > 0.0:
             velocity = (part.position_command[j] - part.commanded_position[j]) / part.dt
-        joint_status = jog_joint(motion, part, j, velocity)
+        q, v, a, joint_status = track_velocity(
+            motion.profile,
+            motion.joint_position[j],
+            motion.joint_velocity[j],
+            motion.joint_acceleration[j],
+            velocity,
+            part.position_lower[j],
+            part.position_upper[j],
+            part.velocity_limit[j],
+            part.acceleration_limit[j],
+            jerk_scale * part.jerk_limit[j],
+            part.dt,
+        )
+        joint_status = move_to(motion, part, j, q, v, a, joint_status)
         if joint_status != 0:
             status = joint_status
     return status

@@ -12,7 +12,9 @@ from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import RobotControlError
 
-COMMANDS = ("start", "start", "bad", "knock", "disable", "enable", "clear", "all", "stop", "release", "speed", "recover")
+COMMANDS = (
+    *("start", "start", "bad", "knock", "disable", "enable", "clear", "all", "stop", "release", "speed", "recover"),
+)
 HOME = {
     "name": "home",
     "start": ["home"],

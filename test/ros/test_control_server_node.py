@@ -388,6 +388,19 @@ def test_S5_a_session_that_nobody_renews_is_lost(cell: Cell) -> None:
     cell.server.wait_for(f"session {session!r} (parts arm) has ended: ")
 
 
+def test_L17_enabling_a_part_that_brakes_answers_when_it_is_at_rest_and_enabled(cell: Cell, session: str) -> None:
+    secret = cell.secrets[session]
+    velocity = msg.ParameterValue(name="velocity", values=[0.5, *[0.0] * 6])
+    move = msg.ActionDefinition(id="a", type="velocity_move", parts=["arm"], parameters=[velocity])
+    cell.call("define_actions", session=session, actions=[move])
+    cell.call("start_actions", session=session, actions=["a"])
+    cell.wait(lambda: cell.client.value("arm.commanded_velocity[0]") > 0.45)
+    cell.call("set_motion", parts=["arm"], command="disable", secret=secret)
+    assert cell.call("set_motion", parts=["arm"], command="enable", secret=secret).message == ""
+    assert {p.name: p.operational_state for p in cell.client.parts()}["arm"] == "enabled"
+    assert cell.client.value("arm.commanded_velocity[0]") == 0.0
+
+
 def test_motion_and_speed(cell: Cell, session: str) -> None:
     secret = cell.secrets[session]
     cell.call("set_motion", parts=["arm"], command="disable", secret=secret)

@@ -157,6 +157,30 @@ def test_L13_no_event_names_a_file_that_cannot_be_written(cell: LockstepCell, mo
     assert Path(last).exists() and last.endswith("_005.mcap"), "there is room again"
 
 
+def test_L13_a_log_that_could_not_be_written_is_tried_again_and_disturbs_no_later_one(
+    cell: LockstepCell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    recorder = cell.executor.recorder
+    monkeypatch.setattr(Sink, "__init__", full)
+    cell.server.protective_stop(True)
+    cell.step()
+    cell.executor.write_logs()
+    assert recorder.path(1) == "" and cell.executor.part_status()[0].fault_file == ""
+    cell.step(200)
+    cell.executor.write_logs()  # with the ticks after it: in vain again
+    assert recorder.path(1) == "" and not list(Path(recorder.prefix).parent.glob("*.mcap"))
+    monkeypatch.undo()
+    recorder._next_try = 0.0
+    cell.server.protective_stop(False)
+    cell.step()
+    cell.server.protective_stop(True)
+    cell.step(200)
+    assert Path(cell.kinds("protective_stop")[-1].file).exists() and recorder.path(2)
+
+
 def real(sink: Sink, path: Path, reserve: int) -> None:
     """A file without a reserve, as if what was held had become free for it."""
     sink.failure, sink._position, sink._reserve = None, 0, tempfile.TemporaryFile()  # noqa: SIM115

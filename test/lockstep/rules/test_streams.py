@@ -1,4 +1,4 @@
-"""Rules W1 to W17, and W22 to W24, of docs/semantics.md: streams."""
+"""Rules W1 to W17, and W22 to W25, of docs/semantics.md: streams."""
 
 from __future__ import annotations
 
@@ -357,6 +357,23 @@ def test_W23_the_latency_is_shown_and_counts_towards_the_time_out(cell: Lockstep
     assert session.value("a.goal_timed_out") == 0.0
     cell.step(4)
     assert session.value("a.goal_timed_out") == 1.0, "0.05 s after it was made"
+
+
+def test_W25_no_sample_waits_longer_than_a_delay_that_leaves_room_for_the_next_one(cell: LockstepCell) -> None:
+    session, stream = listen(cell, goal_delay=-1.0, goal_gap="cubic", goal_timeout=0.3)
+    random = np.random.default_rng(5)
+    clock = 0.0
+    for _ in range(60):
+        clock += random.choice([0.1, 0.1, 0.1, 2.0, -3.0])
+        stream.write([0.0, 0.0], time=clock)
+        cell.step(100)
+        assert session.value("a.goal_latency") <= 0.3 + 0.1 and session.value("a.goal_timed_out") == 0.0
+
+
+def test_W25_a_delay_that_is_not_shorter_than_the_time_out_is_refused(cell: LockstepCell) -> None:
+    session = cell.session("left")
+    with pytest.raises(DefinitionError, match=r"goal_delay; expected less than goal_timeout, 0\.05 s"):
+        session.add(Action("a", "listener", parts="left", goal_delay=0.05))
 
 
 @pytest.mark.parametrize("delay", [-1.0, 0.0, 0.03])

@@ -1,4 +1,4 @@
-"""Rules J8 to J11, J13 to J15, J17 and J18 of docs/semantics.md: goals cancelled, replaced, early, late, long, random."""
+"""Rules J8 to J11, J13 to J15, J17, J18 of docs/semantics.md: goals cancelled, replaced, early, late, long, random."""
 
 from __future__ import annotations
 
@@ -469,6 +469,25 @@ def test_J18_a_start_that_is_not_taken_back_in_time_is_stopped_at_once(
     bench.run(0.3)
     assert np.ptp(bench.q[-200:], axis=0).max() == 0.0
     bench.assert_limits_kept()
+
+
+@WHILE_PREPARED
+def test_J18_what_is_prepared_when_a_protective_stop_comes_does_not_begin_after_its_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    bench = TrajectoryBench(tmp_path)
+    now = bench.ros_time
+
+    def stop_and_release() -> None:
+        bench.client.protective_stop("door")
+        bench.client.release()
+
+    with monkeypatch.context() as patch:
+        give_up(patch, bench, when, stop_and_release)
+        with pytest.raises(GoalRefused, match="a protective stop came before it began"):
+            bench.follow(long_goal(0.0, 0.6, 1, start=now + 0.1), now)
+    bench.run(1.0)
+    assert np.abs(bench.q).max() == 0.0 and not bench.client.sessions()
 
 
 def test_J17_of_goals_that_wait_only_the_newest_is_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ class Work:
         self.done.append("second")
 
 
-def test_Q17_what_waits_already_is_not_added_again_and_the_order_stays():
+def test_what_waits_already_is_not_added_again_and_the_order_stays():
     work = Work()
     work.tasks.add(work.slow)
     assert work.begun.wait(60.0)

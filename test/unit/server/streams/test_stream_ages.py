@@ -161,14 +161,14 @@ def test_W23_samples_that_were_held_up_and_come_at_once_are_as_old_as_they_are()
     assert all(found[tick].timed_out for tick in range(2920, 3300))
 
 
-def test_W23_a_delay_that_is_chosen_leaves_room_for_the_next_sample():
+def test_W25_a_delay_that_is_chosen_leaves_room_for_the_next_sample():
     for interval in (20, 50, 100, 200):
         made = evenly(4000 // interval, interval)
         found = run(made, made, made * DT, goal_gap="cubic")
         assert not any(s.timed_out for s in found), interval
 
 
-def test_W23_a_delay_as_long_as_the_time_out_is_refused():
+def test_W25_a_delay_as_long_as_the_time_out_is_refused():
     with pytest.raises(DefinitionError, match=r"goal_delay; expected less than goal_timeout, 0\.3 s.*got 0\.5 s"):
         ActionHarness(Listens, parameters={"goal_delay": 0.5})
     ActionHarness(Listens, parameters={"goal_delay": 0.5, "goal_timeout": 0.0})

@@ -1,4 +1,4 @@
-"""Trajectories from the topic, at any rate, to a follower that takes long to prepare one: the ROS side without ROS."""
+"""Rules J17 to J19 of docs/semantics.md: trajectories from the topic at any rate, and a follower that prepares long."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from robot_rt_control.controllers.trajectory.goal import Code, Goal, GoalRefused
 from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.vocabulary.errors import RobotControlError
 
-REPOSITORY = Path(__file__).resolve().parents[4]
+REPOSITORY = Path(__file__).resolve().parents[3]
 
 
 class SlowFollower:
