@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from speech.phrases import Grammar
+from speech.phrases import STOP, Grammar
 from speech.recognizer import RATE, Recognizer, Samples, as_bytes, resampled, utterances
 
-from robot_rt_control.blueprint.phrases import STOP
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 NOISES = {"quiet": 40.0, "noise, 20 dB": 20.0, "noise, 10 dB": 10.0}

@@ -6,11 +6,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from robot_rt_control.blueprint.phrases import STOP, phrases_of, words
+from robot_rt_control.blueprint.phrases import phrases_of, words
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.vocabulary.errors import CapacityError
 
+STOP = "stop"
+"""What the node `blueprints` gets of each of these."""
+_STOPS = {"stop": STOP, "halt": STOP}
+_STOP_RULES: tuple[tuple[Mapping[str, str], ...], ...] = (
+    (_STOPS,),
+    (_STOPS, _STOPS),
+    (_STOPS, _STOPS, _STOPS),
+    ({"please": ""}, _STOPS),
+    (_STOPS, {"now": "", "please": ""}),
+)
 MAX_SENTENCES = 10_000
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -42,8 +52,9 @@ class Grammar:
         return {word for sentence in self.sentences for word in sentence.split()}
 
     def some_of_each(self, most: int) -> Iterator[tuple[str, str]]:
-        """Up to this many sentences of each phrase, as spoken and as written."""
-        for rule in self.rules:
+        """Up to this many sentences of each phrase, as spoken and as written; of all that stops one."""
+        yield STOP, STOP
+        for rule in (rule for rule in self.rules if rule not in _STOP_RULES):
             spoken = [" ".join(chosen) for chosen in product(*rule)]
             for sentence in spoken[:: max(len(spoken) // most, 1)][:most]:
                 yield sentence, self.sentences[sentence]
@@ -58,7 +69,7 @@ class Grammar:
 def grammar_of(
     skills: Iterable[SkillTemplate], given: Mapping[str, Sequence[str]] | None = None, wake: str = ""
 ) -> Grammar:
-    """Of the phrases of these skills, and `stop`.
+    """Of the phrases of these skills, and of what stops: `stop`, `halt`, again and again, with `please` and `now`.
 
     Args:
         given: parameter → its values, for parameters whose values are not known from their declarations.
@@ -67,7 +78,7 @@ def grammar_of(
     Raises:
         CapacityError: there are more than MAX_SENTENCES.
     """
-    rules: list[tuple[Words, ...]] = [({STOP: STOP},)]
+    rules: list[tuple[Words, ...]] = [*_STOP_RULES]
     left_out = []
     called = [{_spoken(word): ""} for word in words(wake)]
     for template in skills:
@@ -81,7 +92,8 @@ def grammar_of(
     sentences: dict[str, str] = {}
     for rule in rules:
         for chosen in product(*(place.items() for place in rule)):
-            sentences[" ".join(spoken for spoken, _ in chosen)] = " ".join(written for _, written in chosen if written)
+            written = [one for _, one in chosen if one]
+            sentences[" ".join(spoken for spoken, _ in chosen)] = STOP if rule in _STOP_RULES else " ".join(written)
             if len(sentences) > MAX_SENTENCES:
                 raise CapacityError("too much can be said", expected=f"at most {MAX_SENTENCES} sentences")
     return Grammar(tuple(rules), sentences, tuple(left_out))

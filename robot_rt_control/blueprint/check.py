@@ -11,9 +11,10 @@ from robot_rt_control.blueprint.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.graph_check import GraphCheck
 from robot_rt_control.blueprint.graph_reader import GraphReader
 from robot_rt_control.blueprint.levels import LEVELS
-from robot_rt_control.blueprint.phrases import STOP, phrase_key, phrases_of
+from robot_rt_control.blueprint.phrases import phrase_key, phrases_of
 from robot_rt_control.blueprint.plan import Graph, Kind
 from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.stop_words import stop_word_in
 from robot_rt_control.drawing.diagram import is_place
 from robot_rt_control.validation.edges import Found
 from robot_rt_control.vocabulary.errors import DefinitionError, raise_all, unknown
@@ -95,15 +96,27 @@ def _find_in_commands(template: SkillTemplate, catalogue: SkillCatalogue) -> Fou
             if gesture.casefold() in shown:
                 other_name = shown[gesture.casefold()]
                 yield DefinitionError(f"gesture {gesture!r} starts {other_name!r} already", expected="another"), path
-            if gesture.casefold() == STOP:
-                yield DefinitionError("the gesture 'stop' cancels all runs", expected="another"), path
-    parameters = {p.name for p in template.parameters}
+            yield from _stops(f"gesture {gesture!r}", gesture, path)
+    parameters = {p.name: p for p in template.parameters}
     for phrase, index in phrases_of(template):
         key, path = phrase_key(phrase), ("commands", index, "say")
         if key in others:
             yield DefinitionError(f"phrase {phrase!r} starts {others[key]!r} already", expected="another phrase"), path
-        if key == STOP:
-            yield DefinitionError("the phrase 'stop' cancels all runs", expected="another phrase"), path
+        fixed = re.sub(r"\{[^}]*\}", " ", phrase)
+        yield from _stops(f"phrase {phrase!r}", fixed, path)
         for name in re.findall(r"\{([^}]*)\}", phrase):
             if name not in parameters:
                 yield DefinitionError(f"phrase {phrase!r}: unknown parameter {name!r}"), path
+                continue
+            for choice in parameters[name].choices:
+                if not stop_word_in(fixed):
+                    said = re.sub(r"\{[^}]*\}", " ", phrase.replace(f"{{{name}}}", choice))
+                    yield from _stops(f"phrase {phrase!r} with {choice!r} for {name!r}", said, path)
+
+
+def _stops(what: str, said: str, path: tuple[str | int, ...]) -> Found:
+    """It would cancel all runs instead of starting one (N52)."""
+    word = stop_word_in(said)
+    if word:
+        hint = f"Say it without {word!r}" if said.strip().casefold() != word else ""
+        yield DefinitionError(f"{what} stops: it has the stop word {word!r}", expected="another one", hint=hint), path

@@ -77,6 +77,14 @@ class Engine:
         self._orders, self._records = [], []
         return taken
 
+    def refuses(self, command: events.Begin) -> str:
+        """Why a run could not begin so; empty: it could. Nothing begins."""
+        try:
+            self._scope(command)
+        except Refused as refusal:
+            return str(refusal)
+        return ""
+
     @property
     def next_deadline(self) -> float | None:
         """[s] When `Elapsed` is to be given; None: never."""
@@ -187,22 +195,26 @@ class Engine:
     def _begin(self, command: events.Begin) -> None:
         if self._root is not None:
             raise Refused("the run has begun already")
-        graph = self.plan.graphs[self.plan.root]
         root = Frame(self, self, Call(kind=Kind.GRAPH, skill=self.plan.root), (), main=True)
+        root.scope = self._scope(command)
+        self._root = root
+        if command.paused:
+            self.control.hold = "pause"
+        root.open(command.at)
+
+    def _scope(self, command: events.Begin) -> Scope:
+        """The names with which the outermost graph begins. Raises Refused: a value is missing or not as declared."""
         try:
-            root.scope = Scope(graph, command.arguments, command.parts)
-            root.scope.restore(command.outputs)
+            scope = Scope(self.plan.graphs[self.plan.root], command.arguments, command.parts)
+            scope.restore(command.outputs)
             found = self.plan.find(command.at) if command.at else []
         except DefinitionError as error:
             raise Refused(str(error)) from None
         for step, (_, node) in enumerate(found):
             for name in sorted(node.references):
-                if "." in name and not (step == 0 and root.scope.has(name)):
+                if "." in name and not (step == 0 and scope.has(name)):
                     raise Refused(f"the node to begin with needs ${name}, which has no value")
-        self._root = root
-        if command.paused:
-            self.control.hold = "pause"
-        root.open(command.at)
+        return scope
 
     def _end(self, outcome: Outcome) -> None:
         """End the run: cancel what runs, innermost first."""

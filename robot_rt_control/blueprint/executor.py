@@ -37,6 +37,7 @@ from robot_rt_control.vocabulary.errors import (
     CapacityError,
     CommandRefused,
     DefinitionError,
+    InternalError,
     RobotControlError,
     SessionError,
     unknown,
@@ -48,6 +49,8 @@ _PATIENCE_S = 0.5
 """[s] of the machine's time after which a cancel does not wait for the lock any more."""
 KEPT_RUNS = 16
 """Runs that have ended and are still part of the state."""
+_SHOWN = 80
+"""Characters of a sentence in reasons and the log."""
 _REHEARSED_S = 1.0
 """[s] that a rehearsed skill takes."""
 _ASK_AGAIN_S = 1.0
@@ -104,6 +107,8 @@ class Executor:
         """What sensors ask for: blueprint, condition, what happens while its parts are taken."""
         self._armed = Armed(robot, lambda *wanted: self._sensed.append(wanted))
         self._problem = ""
+        self._stop_words = 0
+        """Counts sentences that stopped everything: what was asked for before does not start after."""
         self._soon: deque[Callable[[], object]] = deque()
         """What the next `update` is to do: asked for while the lock was held by somebody who waits for an answer."""
 
@@ -128,8 +133,9 @@ class Executor:
         with self.lock:
             self._update()
             sensed, self._sensed = self._sensed, []
+            said = self._stop_words
         for skill, condition, busy in sensed:  # their skills are read without holding up what goes on
-            self._start_by_sensor(skill, condition, busy)
+            self._start_by_sensor(skill, condition, busy, said)
 
     def _update(self) -> None:
         while self._soon:
@@ -158,7 +164,11 @@ class Executor:
         return outcome
 
     def _end(self, run: ExecutedRun, outcome: Outcome) -> None:
-        run.close(outcome)
+        try:
+            run.close(outcome)
+        except Exception as error:  # it must not hold up the other runs
+            self._problem = f"run {run.id}: what it leaves cannot be ended: {type(error).__name__}: {error}"
+            _log.exception("what run %s leaves cannot be ended", run.id)
         ended = [other.id for other in self.runs.values() if other.outcome is not None]
         for id in ended[:-KEPT_RUNS]:
             del self.runs[id]
@@ -169,18 +179,26 @@ class Executor:
 
     # --- starting -------------------------------------------------------------------------------
 
-    def start(self, start: Start) -> ExecutedRun:
+    def start(self, start: Start, *, said: int | None = None) -> ExecutedRun:
         """Start a run, or have it wait for its parts.
+
+        Args:
+            said: how many stop words had been said when it was asked for; None: it is asked for now.
 
         Raises:
             DefinitionError, ProgramError: what is wrong with the skill, its values or parts; each with its line.
             SessionError: a part is taken; names the holder.
-            CommandRefused: a part is disabled or faulted, or there is a protective stop.
+            CommandRefused: a part is disabled or faulted, there is a protective stop, or somebody said a stop word
+                meanwhile.
             CapacityError: too many runs.
             RobotControlError: its log cannot be written.
+            InternalError: a bug. Whatever it is, nothing of the run is left; a log that was begun says "refused".
         """
+        said = self._stop_words if said is None else said
         run = planned_run(start, self.library, self.history, self._moment().time)
         with self.lock:
+            if said != self._stop_words:
+                raise CommandRefused("everything was stopped by a stop word while this run was being started")
             return self._admitted(run)
 
     def _admitted(self, run: ExecutedRun) -> ExecutedRun:
@@ -207,7 +225,12 @@ class Executor:
             for holder in holders if start.busy == REPLACE else ():
                 self._cancel(holder, f"{start.source or 'somebody'}: replaced by run {run.id}")
             return run
-        self._begin(run)
+        try:
+            self._begin(run)
+        except RobotControlError as error:
+            if run.log is not None:
+                self._never_began(run, Outcome.standard(FAILED, str(error)), refused=True)
+            raise
         self.runs[run.id] = run
         return run
 
@@ -228,39 +251,46 @@ class Executor:
         return found if not run.start.rehearse else []
 
     def _begin(self, run: ExecutedRun) -> None:
-        """Raises RobotControlError: it cannot; nothing of it is left."""
+        """Begin a run. Raises RobotControlError: it cannot; nothing of it goes on, and a log that was begun is open."""
+        try:
+            self._try_to_begin(run)
+        except BaseException as error:
+            try:
+                run.give_up()
+            except Exception:
+                _log.exception("what run %s leaves cannot be ended", run.id)
+            if isinstance(error, RobotControlError) or not isinstance(error, Exception):
+                raise
+            _log.exception("run %s cannot begin", run.id)
+            raise InternalError.of(f"the start of {run.skill!r}", error) from error
+
+    def _try_to_begin(self, run: ExecutedRun) -> None:
         moment = self._moment()
-        performer: RobotPerformer | Rehearsal
         if run.start.rehearse:
-            performer = Rehearsal(run.catalogue, self._moment, seconds=_REHEARSED_S)
+            run.performer = Rehearsal(run.catalogue, self._moment, seconds=_REHEARSED_S)
         else:
             self.robot.check(run.parts)
             name = f"blueprint {run.skill}"
-            performer = RobotPerformer(
+            run.performer = RobotPerformer(
                 self.robot, run.catalogue, run.plan, name, run.parts, makers=self._makers
             )
-        refused = ""
         try:
-            run.log = RunLog(self._logs, run.id)
-            run.log.write(self._first_record(run, moment))
-            refused = run.begin(performer, run.log)
-        except (OSError, RobotControlError) as error:
-            self._undo(run, performer)
-            if isinstance(error, RobotControlError):
-                raise
+            self._begin_log(run, moment)
+        except OSError as error:
             raise RobotControlError(f"the log of the run cannot be written: {error}") from None
+        refused = run.begin()
         if refused:
-            self._undo(run, performer)
             raise DefinitionError(f"blueprint {run.skill!r} cannot begin: {refused}")
 
-    @staticmethod
-    def _undo(run: ExecutedRun, performer: RobotPerformer | Rehearsal) -> None:
-        if isinstance(performer, RobotPerformer):
-            performer.close()
-        if run.log is not None:
-            run.log.close()
-            run.log.path.unlink(missing_ok=True)
-        run.runner = run.performer = run.log = None
+    def _begin_log(self, run: ExecutedRun, moment: Moment) -> None:
+        """Raises OSError: there is no log then."""
+        log = RunLog(self._logs, run.id)
+        try:
+            log.write(self._first_record(run, moment))
+        except BaseException:
+            log.discard()
+            raise
+        run.log = log
 
     def _first_record(self, run: ExecutedRun, moment: Moment) -> Mapping[str, Any]:
         start = run.start
@@ -277,6 +307,7 @@ class Executor:
             "parameters": {p.name: _json(p.value) for p in start.parameters},
             "versions": dict(run.versions),
             "rehearsed": start.rehearse,
+            **({"text": start.skill} if "\n" in start.skill else {}),  # else nobody could see later what ran
             "outputs_of": start.outputs_of,
             "breakpoints": list(start.breakpoints),
         }
@@ -295,17 +326,21 @@ class Executor:
                 self._begin(run)
             except SessionError:
                 self._tried = time
+                if run.log is not None:  # it is tried again, and then has a new one
+                    run.log.discard()
+                    run.log = None
             except RobotControlError as error:
-                self._never_began(run, Outcome.standard(FAILED, str(error)))
+                self._never_began(run, Outcome.standard(FAILED, str(error)), refused=True)
 
-    def _never_began(self, run: ExecutedRun, outcome: Outcome) -> None:
-        """A run that waited ends without having begun; its log says why."""
+    def _never_began(self, run: ExecutedRun, outcome: Outcome, *, refused: bool = False) -> None:
+        """A run ends without having begun; its log says why."""
         moment = self._moment()
         try:
-            run.log = RunLog(self._logs, run.id)
-            run.log.write(self._first_record(run, moment))
-            run.log.write(end_record(moment, outcome))
-        except OSError as error:
+            if run.log is None:
+                self._begin_log(run, moment)
+            if run.log is not None:
+                run.log.write(end_record(moment, outcome, refused=refused))
+        except Exception as error:
             self._problem = f"the log of run {run.id} cannot be written: {error}"
         self._end(run, outcome)
 
@@ -420,22 +455,35 @@ class Executor:
         """
         word = "gesture" if gesture else "sentence"
         if is_stop(text):  # it waits for nobody
-            return "", None, self._cancel_all(source)
+            self._stop_words += 1
+            return "", None, self._at_once_or_soon(lambda: self._stopped_by(word, text, source))
+        stops = self._stop_words
         try:
             skills = self.library.snapshot().skills
             said = of_gesture(text, skills) if gesture else understand(text, skills)
             name = said.skill
-            run = self.start(Start(skill=name, parameters=said.arguments, busy=said.busy, source=source or word))
+            start = Start(skill=name, parameters=said.arguments, busy=said.busy, source=source or word)
+            run = self.start(start, said=stops)
         except RobotControlError as error:
             self.note(word, source, text, refused=str(error))
             raise
         self.note(word, source, text, started=run.id)
         return name, run, f"run {run.id} of {name!r}"
 
-    def _start_by_sensor(self, skill: str, condition: str, busy: str) -> None:
+    def _stopped_by(self, word: str, text: str, source: str) -> str:
+        """Cancel all runs, and have sensors start none. Returns a remark."""
+        was_armed = self._armed.is_armed
+        self._sensed = []
+        remark = self._all_cancelled(f"{source or word}: {text.strip()[:_SHOWN]!r}")
+        if was_armed:
+            self._armed.disarm()
+            remark += "; sensors start no runs any more"
+        return remark
+
+    def _start_by_sensor(self, skill: str, condition: str, busy: str, said: int) -> None:
         source = f"sensor: {condition}"
         try:
-            run = self.start(Start(skill=skill, busy=busy, source=source))
+            run = self.start(Start(skill=skill, busy=busy, source=source), said=said)
         except RobotControlError as error:
             self.note("sensor", source, condition, refused=str(error))
         else:

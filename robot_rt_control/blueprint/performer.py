@@ -7,7 +7,7 @@ import math
 import re
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -91,7 +91,6 @@ class RobotPerformer:
     ) -> None:
         self._robot, self._catalogue, self._name, self._makers = robot, catalogue, name, makers
         self.parts = tuple(sorted(parts))
-        self._session = self._open()
         self._started: dict[int, _Started] = {}
         self._works: dict[int, Work] = {}
         self._waits: dict[int, Watched] = {}
@@ -106,19 +105,21 @@ class RobotPerformer:
         self._soon: list[Event] = []
         self._stops, self._stopped = robot.stops, robot.is_stopped
         self._names = dict.fromkeys(_names(plan, self.parts))
+        self._session = self._open()  # last: what fails before it leaves nothing behind
 
     def _open(self) -> Session | None:
         """A session on all parts that the run moves; None: it moves none."""
         return self._robot.open(self._name, self.parts) if self.parts else None
 
     def close(self) -> None:
-        """Close the sessions: parts take their safety action."""
-        for work in self._works.values():
-            work.cancel()
-        for watched in (*self._waits.values(), *self._watched.values()):
-            watched.close()
-        if self._session is not None and self._session.ended is None:
-            self._session.close()
+        """Close the sessions, whatever fails of it: parts take their safety action."""
+        with ExitStack() as steps:
+            if self._session is not None and self._session.ended is None:
+                steps.callback(self._session.close)
+            for watched in (*self._waits.values(), *self._watched.values()):
+                steps.callback(watched.close)
+            for work in self._works.values():
+                steps.callback(work.cancel)
 
     # --- as Performer ---------------------------------------------------------------------------
 

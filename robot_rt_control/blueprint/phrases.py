@@ -9,15 +9,13 @@ from difflib import get_close_matches
 from functools import cache
 
 from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.stop_words import stop_word_in
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.definitions.parameter_value import ParameterValue
 from robot_rt_control.program.declarations import values_of
 from robot_rt_control.text.scalar import parse_scalar
 from robot_rt_control.vocabulary.capacities import MAX_TEXT_LENGTH
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown
-
-STOP = "stop"
-"""Nobody's phrase: it cancels all runs."""
 
 MAX_WORDS = 64
 """Words of a sentence."""
@@ -60,8 +58,8 @@ def phrases_of(template: SkillTemplate) -> Iterator[tuple[str, int]]:
 
 
 def is_stop(sentence: str) -> bool:
-    """Whether it cancels all runs."""
-    return len(sentence) <= MAX_TEXT_LENGTH and [word.casefold() for word in words(sentence)] == [STOP]
+    """Whether it cancels all runs: it has a stop word, whatever else it says, and however long it is."""
+    return stop_word_in(sentence) != ""
 
 
 def understand(sentence: str, skills: Mapping[str, SkillTemplate]) -> Said:
@@ -75,6 +73,8 @@ def understand(sentence: str, skills: Mapping[str, SkillTemplate]) -> Said:
         CapacityError: the sentence is too long.
         DefinitionError: it fits no phrase, or several; the message names the nearest, or those.
     """
+    if is_stop(sentence):
+        return Said(skill="", phrase=stop_word_in(sentence))
     if len(sentence) > MAX_TEXT_LENGTH:
         raise CapacityError(
             "the sentence is too long", expected=f"at most {MAX_TEXT_LENGTH} characters", got=str(len(sentence))
@@ -82,8 +82,6 @@ def understand(sentence: str, skills: Mapping[str, SkillTemplate]) -> Said:
     spoken = words(sentence)
     if len(spoken) > MAX_WORDS:
         raise CapacityError("the sentence is too long", expected=f"at most {MAX_WORDS} words", got=str(len(spoken)))
-    if is_stop(sentence):
-        return Said(skill="", phrase=STOP)
     found: list[Said] = []
     known: list[str] = []
     refused: list[DefinitionError] = []

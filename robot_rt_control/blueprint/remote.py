@@ -198,6 +198,9 @@ class RemoteRun:
 class Blueprints:
     """The node `blueprints` of a workcell. A context manager; all methods may be called from any thread.
 
+    Attributes:
+        heard_at: [s, monotonic] when its last state came: it says one every BEAT_S; None: none has come.
+
     Args:
         client: whose node asks and listens; it stays open.
         node: name of the node, in the client's namespace.
@@ -217,6 +220,7 @@ class Blueprints:
         self._services = Services(client.node, timeout_s=timeout_s, startup_s=startup_s)
         self._goals = GoalClient(client.node, action.RunBlueprint, f"{node}/run")
         self._state: Any = None
+        self.heard_at: float | None = None
         self._state_changed = threading.Condition()
         self._listeners: list[StateListener] = []
         profile = QoSProfile(
@@ -250,8 +254,11 @@ class Blueprints:
         search: str = "",
         with_text: bool = False,
         expand: bool = False,
+        deleted: bool = False,
     ) -> list[Any]:
         """msg/SkillInfo of all skills or those asked for; the fields are those of srv/ListSkills.
+
+        In the bin (`deleted`), `saved` is when one was deleted.
 
         Raises:
             DefinitionError: there is none of this name.
@@ -266,6 +273,7 @@ class Blueprints:
             search=search,
             with_text=with_text,
             expand=expand,
+            deleted=deleted,
         )
         return list(answer.skills)
 
@@ -307,12 +315,20 @@ class Blueprints:
         return self._services.ask(srv.SaveSkill, f"{self._name}/save_skill", text=text, **fields)
 
     def delete_skill(self, name: str, *, source: str = "") -> str:
-        """Delete all versions of a skill, or one ("nap@2"). Returns a remark.
+        """Move all versions of a skill, or one ("nap@2"), to the bin. Returns a remark.
 
         Raises:
             DefinitionError: there is none, it comes with the package, or another skill calls it.
         """
         return str(self._call(srv.DeleteSkill, "delete_skill", name=name, source=source).message)
+
+    def restore_skill(self, name: str, *, source: str = "") -> str:
+        """Bring a deleted skill, or one version of it, back from the bin. Returns a remark.
+
+        Raises:
+            DefinitionError: it is not in the bin.
+        """
+        return str(self._call(srv.DeleteSkill, "delete_skill", name=name, restore=True, source=source).message)
 
     # --- runs -----------------------------------------------------------------------------------
 
@@ -440,7 +456,7 @@ class Blueprints:
 
     def _take_state(self, state: Any) -> None:
         with self._state_changed:
-            self._state = state
+            self._state, self.heard_at = state, time.monotonic()
             self._state_changed.notify_all()
             listeners = self._listeners
         for listener in listeners:

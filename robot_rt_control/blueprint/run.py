@@ -121,30 +121,41 @@ class ExecutedRun:
         """Whether it has begun and not ended."""
         return self.runner is not None and self.outcome is None
 
-    def begin(self, performer: RobotPerformer | Rehearsal, log: RunLog) -> str:
-        """Begin. Returns why it is refused; empty: it is not."""
-        self.performer, self.log = performer, log
-        self.runner = Runner(self.plan, performer, log)
+    @property
+    def beginning(self) -> events.Begin:
+        """The command with which it begins."""
+        return events.Begin(
+            arguments=self.start.parameters,
+            parts=self.roles,
+            at=read_path(self.start.start_at),
+            outputs=self.outputs,
+            paused=self.start.paused,
+            source=self.start.source,
+        )
+
+    def begin(self) -> str:
+        """Begin; it has a performer and a log. Returns why it is refused; empty: it is not."""
+        assert self.performer is not None and self.log is not None
+        self.runner = Runner(self.plan, self.performer, self.log)
         before, after = read_breakpoints(self.start.breakpoints, self.plan)
         self.runner.engine.control.before, self.runner.engine.control.after = before, after
-        return self.runner.give(
-            events.Begin(
-                arguments=self.start.parameters,
-                parts=self.roles,
-                at=read_path(self.start.start_at),
-                outputs=self.outputs,
-                paused=self.start.paused,
-                source=self.start.source,
-            )
-        )
+        return self.runner.give(self.beginning)
+
+    def give_up(self) -> None:
+        """It has not begun after all: its session is closed, and nothing of it goes on."""
+        performer, self.performer, self.runner = self.performer, None, None
+        if isinstance(performer, RobotPerformer):
+            performer.close()
 
     def close(self, outcome: Outcome) -> None:
         """It has ended."""
         self.outcome = outcome
-        if isinstance(self.performer, RobotPerformer):
-            self.performer.close()
-        if self.log is not None:
-            self.log.close()
+        try:
+            if isinstance(self.performer, RobotPerformer):
+                self.performer.close()
+        finally:
+            if self.log is not None:
+                self.log.close()
 
     # --- what is published ----------------------------------------------------------------------
 

@@ -159,6 +159,6 @@ def _read(path: Path, size: int) -> _Read:
         elif record["what"] == "ended":  # of a skill that is one call, and of what it calls
             for skill, since in begun.pop(record["path"], ()):
                 uses.append((skill, not record["failure"], record["time"] - since))
-    if end is not None and not summary.rehearsed and len(records) > 2:  # else it never began
+    if end is not None and not summary.rehearsed and "refused" not in end and len(records) > 2:  # else it never began
         uses.append((first["skill"], not end["failure"], seconds))
     return _Read(size, summary, tuple(uses), records[-1]["what"] == INTERRUPTED)

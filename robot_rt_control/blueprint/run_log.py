@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,6 +14,7 @@ from robot_rt_control.blueprint.events import Moment
 from robot_rt_control.blueprint.orders import Record
 from robot_rt_control.blueprint.results import Outcome
 from robot_rt_control.vocabulary.errors import DefinitionError
+from robot_rt_control.vocabulary.private_files import make_private, private
 
 KEPT = 200
 """Runs whose logs are kept."""
@@ -37,27 +40,55 @@ class RunLog:
     """
 
     def __init__(self, folder: Path, name: str) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
         for old in sorted(folder.glob("*.jsonl"))[: -(KEPT - 1)]:
             old.unlink(missing_ok=True)
         self.path = folder / f"{name}.jsonl"
-        self._file = self.path.open("x", encoding="utf-8")
+        self._file = open(self.path, "x", encoding="utf-8", opener=private)  # noqa: SIM115  # until `close`
 
     def write(self, record: Record) -> None:
         """Add a line. Raises OSError."""
-        self._file.write(json.dumps(record, allow_nan=False) + "\n")
+        self._file.write(_line(record))
         self._file.flush()
         if record["what"] in _ON_DISK:
             os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        self._file.close()
+        with suppress(OSError):  # what a full disk did not take was reported when it was written
+            self._file.close()
+
+    def discard(self) -> None:
+        """Close and delete it: nothing has begun."""
+        self.close()
+        with suppress(OSError):
+            self.path.unlink(missing_ok=True)
 
 
-def end_record(moment: Moment, outcome: Outcome) -> Record:
-    """The last record of a run that its engine does not end."""
+def _line(record: Record) -> str:
+    """A record as a line of JSON, which knows no number that is not finite: it becomes null, as what is unknown."""
+    try:
+        return json.dumps(record, allow_nan=False) + "\n"
+    except ValueError:
+        return json.dumps(_finite(record), allow_nan=False) + "\n"
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def end_record(moment: Moment, outcome: Outcome, *, refused: bool = False) -> Record:
+    """The last record of a run that its engine does not end.
+
+    Args:
+        refused: it could not begin; the reason says why.
+    """
     return {"tick": moment.tick, "time": moment.time, "what": "end", "result": outcome.result,
-            "failure": outcome.failure, "reason": outcome.reason, "outputs": {}}  # fmt: skip
+            "failure": outcome.failure, "reason": outcome.reason, "outputs": {},
+            **({"refused": True} if refused else {})}  # fmt: skip
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
@@ -90,7 +121,7 @@ def append(path: Path, record: Record) -> None:
         whole = file.read().rfind(b"\n") + 1
         file.seek(whole)
         file.truncate()
-        file.write((json.dumps(record, allow_nan=False) + "\n").encode())
+        file.write(_line(record).encode())
         file.flush()
         os.fsync(file.fileno())
 
@@ -120,5 +151,9 @@ def outputs_of(records: Iterable[Record]) -> Mapping[str, Any]:
             node = record["path"]
             found = {name: value for name, value in found.items() if not name.startswith(f"{node}.")}
             given = {f"{node}.{name}": value for name, value in record["outputs"].items()}
-            found |= {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+            found |= {
+                name: tuple(value) if isinstance(value, list) else value
+                for name, value in given.items()
+                if value is not None and not (isinstance(value, list) and None in value)
+            }
     return found

@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from robot_rt_control.blueprint.calls import Calls
-from robot_rt_control.blueprint.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.catalogue import Skill, SkillCatalogue
 from robot_rt_control.blueprint.check import check_skill
+from robot_rt_control.blueprint.engine import Engine
 from robot_rt_control.blueprint.plan import read_path
 from robot_rt_control.blueprint.run import ExecutedRun, Start, read_breakpoints
 from robot_rt_control.blueprint.run_history import RunHistory
@@ -53,22 +54,49 @@ def planned_run(start: Start, library: SkillLibrary, history: RunHistory, now: f
         if given not in {role.name for role in skill.roles}:
             known = unknown("role", given, [role.name for role in skill.roles])
             raise DefinitionError(f"skill {name!r} has no role {given!r}", expected=known)
+    _check_parts(name, skill, roles, catalogue)
     read_breakpoints(start.breakpoints, plan)
     if start.start_at:
         plan.find(read_path(start.start_at))
     called_names = dict.fromkeys([*plan.graphs, *(c.skill for g in plan.graphs.values()
                                   for n in g.nodes.values() for c in n.call.inner() if c.skill)])  # fmt: skip
-    return ExecutedRun(
+    run = ExecutedRun(
         start=start,
         skill=template.name or name,
         plan=plan,
         catalogue=catalogue,
         roles=roles,
         parts=tuple(sorted({roles.get(part, part) for part in calls.moved_parts(name)})),
-        versions=library.versions(catalogue, called_names),
+        versions={**library.versions(catalogue, called_names), **_pinned(name)},
         outputs=outputs_of(history.records(start.outputs_of)) if start.outputs_of else {},
         asked=now,
     )
+    refused = Engine(plan).refuses(run.beginning)  # before a session is opened and a log begun
+    if refused:
+        raise DefinitionError(f"blueprint {run.skill!r} cannot begin: {refused}")
+    return run
+
+
+def _pinned(reference: str) -> dict[str, int]:
+    """The version that a start names: "tour@2"."""
+    name, _, version = reference.partition("@")
+    return {name: int(version)} if version else {}
+
+
+def _check_parts(name: str, skill: Skill, roles: Mapping[str, str], catalogue: SkillCatalogue) -> None:
+    """Raises DefinitionError: there is no such part, or it is none of the role's kinds."""
+    parts = catalogue.workcell.parts
+    if parts is None:
+        return
+    for role in skill.roles:
+        part = roles[role.name]
+        if part not in parts:
+            raise DefinitionError(f"unknown part {part!r}", expected=unknown("part", part, parts))
+        kind = parts[part].kinds[0]
+        if role.kinds and kind not in role.kinds:
+            raise DefinitionError(
+                f"skill {name!r}: part for role {role.name!r}", expected=role.shown_kinds, got=f"{part!r}, a {kind}"
+            )
 
 
 def _found(start: Start, library: SkillLibrary) -> tuple[SkillCatalogue, str, Start]:

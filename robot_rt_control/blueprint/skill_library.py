@@ -409,9 +409,42 @@ class SkillLibrary:
             shown = ", ".join(sorted(callers))
             raise DefinitionError(f"skill {reference!r} is called by others", expected="none", got=shown)
         deleted = self.store.delete(reference)
+        self._forget(name)
+        return deleted
+
+    @_alone
+    def restore(self, reference: str) -> list[int]:
+        """Bring a deleted skill, or one version of it, back from the bin. Returns the versions.
+
+        Raises:
+            DefinitionError: it is not in the bin, or its name belongs to something else now.
+        """
+        name = reference.strip().partition("@")[0]
+        self._refuse_taken(name)
+        restored = self.store.restore(reference)
+        self._forget(name)
+        return restored
+
+    def deleted(self, name: str = "") -> list[Entry]:
+        """The skills in the bin; `saved_ns` is when each was deleted."""
+        return [
+            Entry(
+                name=stored.name,
+                origin=STORE,
+                skill=None,
+                version=stored.version,
+                versions=stored.versions,
+                problem=stored.problem,
+                saved_ns=stored.saved_ns,
+                text=stored.text,
+            )
+            for stored in self.store.deleted(name)
+        ]
+
+    def _forget(self, name: str) -> None:
+        """What is kept under this name has changed."""
         self._skills = {key: template for key, template in self._skills.items() if key[0] != name}
         self.snapshot()
-        return deleted
 
 
 def pinned_text(text: str, newest: Mapping[str, int]) -> str:

@@ -1,7 +1,7 @@
 """Texts that are kept by name and version: programs, and skills.
 
 Each version is a file that people can read: `<folder>/<name>@<version>.yaml`. Versions count from 1 and are never used
-again: a deleted one moves to `<folder>/deleted`, from where a person can take it back.
+again: a deleted one moves to the bin, `<folder>/deleted`, from where it can be restored.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 import re
 import threading
+import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
@@ -19,9 +21,15 @@ from robot_rt_control.text.document import read_text
 from robot_rt_control.vocabulary.capacities import MAX_PROGRAM_BYTES
 from robot_rt_control.vocabulary.errors import DefinitionError, Overtaken, RobotControlError, unknown
 from robot_rt_control.vocabulary.names import REFERENCE_PATTERN
+from robot_rt_control.vocabulary.private_files import make_private, private
 
 _REFERENCE = re.compile(REFERENCE_PATTERN)
 _FILE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)@([1-9][0-9]{0,8})\.yaml")
+_BIN = "deleted"
+BIN_S = 30 * 24 * 3600.0
+"""[s] for which a deleted version stays in the bin, by the time of its file."""
+BIN_VERSIONS = 1000
+"""Versions in the bin; more: the oldest go first."""
 
 
 class Template(Protocol):
@@ -208,12 +216,12 @@ class TextStore(Generic[_T]):
         folder = self._writable()
         with self._lock:
             try:
-                folder.mkdir(parents=True, exist_ok=True)
+                make_private(folder)
                 kept = self._versions(folder).get(name, {})
                 if based_on is not None and max(kept, default=0) != based_on:
                     raise self._overtaken(name, based_on)
-                taken = {*kept, *self._versions(folder / "deleted").get(name, {})}
-                version = _write_next(folder, name, text, max(taken, default=0) + 1, only=based_on is not None)
+                taken = max([*kept, *self._versions(folder / _BIN).get(name, {}), _gone(folder, name)])
+                version = _write_next(folder, name, text, taken + 1, only=based_on is not None)
             except OSError as error:
                 raise RobotControlError(
                     f"{self._kind} {name!r} cannot be saved", expected=f"a folder to write to: {folder}", got=str(error)
@@ -254,7 +262,7 @@ class TextStore(Generic[_T]):
         return name
 
     def delete(self, reference: str) -> list[int]:
-        """Delete one version ("trace_edge@2"), or all of a name. Returns the versions.
+        """Move one version ("trace_edge@2"), or all of a name, to the bin. Returns the versions.
 
         Raises:
             DefinitionError: there is none, or it comes with the package.
@@ -271,9 +279,10 @@ class TextStore(Generic[_T]):
             versions = self._versions(folder)[name]
             chosen = {version: path} if "@" in reference else versions
             try:
-                (folder / "deleted").mkdir(exist_ok=True)
+                make_private(folder / _BIN)
                 for file in chosen.values():
-                    file.replace(folder / "deleted" / file.name)
+                    os.utime(file)  # the time from which it is kept in the bin
+                    file.replace(folder / _BIN / file.name)
                 _sync(folder)
             except OSError as error:
                 raise RobotControlError(
@@ -283,6 +292,90 @@ class TextStore(Generic[_T]):
                 ) from None
             return sorted(chosen)
 
+    # --- the bin --------------------------------------------------------------------------------
+
+    def deleted(self, reference: str = "") -> list[StoredText[_T]]:
+        """The texts in the bin, each with its highest version there, or the one that is named; none: it is not there.
+
+        `saved_ns` is when it was deleted."""
+        if self.folder is None:
+            return []
+        name, _, wanted = reference.strip().partition("@")
+        found = []
+        for known, files in sorted(self._versions(self.folder / _BIN).items()):
+            version = int(wanted) if wanted.isdigit() else max(files)
+            if name not in ("", known) or version not in files:
+                continue
+            try:
+                text, deleted_ns = read_text(files[version], MAX_PROGRAM_BYTES), files[version].stat().st_mtime_ns
+            except (OSError, RobotControlError):  # restored or gone meanwhile
+                continue
+            template, problem = self._template_or_problem(text, files[version])
+            found.append(
+                StoredText(name=known, version=version, versions=tuple(sorted(files)), library=False, text=text,
+                           template=template, problem=problem, saved_ns=deleted_ns)
+            )  # fmt: skip
+        return found
+
+    def restore(self, reference: str) -> list[int]:
+        """Bring one version ("trace_edge@2"), or all of a name, back from the bin. Returns the versions.
+
+        Raises:
+            DefinitionError: there is none in the bin, or the name is one of the library now.
+            RobotControlError: a file cannot be moved.
+        """
+        folder = self._writable()
+        with self._lock:
+            name, _, wanted = reference.strip().partition("@")
+            bin = self._versions(folder / _BIN)
+            files = bin.get(name, {})
+            chosen = {v: path for v, path in files.items() if wanted in ("", str(v))}
+            if not chosen:
+                raise DefinitionError(
+                    f"the bin has no {self._kind} {reference.strip()!r}",
+                    expected=unknown(self._kind, name, bin) if not files else f"one of versions {sorted(files)}",
+                    hint=f"A deleted {self._kind} stays there for {BIN_S / 86400:.0f} days",
+                )
+            if name in self._in_library():
+                raise DefinitionError(f"the name {name!r} belongs to a {self._kind} that comes with the package")
+            try:
+                for path in chosen.values():
+                    os.link(path, folder / path.name)  # unlike a rename, it never replaces
+                    path.unlink()
+                _sync(folder)
+            except OSError as error:
+                raise RobotControlError(
+                    f"{self._kind} {name!r} cannot be restored",
+                    expected=f"a folder to write to: {folder}",
+                    got=str(error),
+                ) from None
+            return sorted(chosen)
+
+    def clean_bin(self) -> int:
+        """Delete for good what has been in the bin for longer than BIN_S, and the oldest beyond BIN_VERSIONS.
+
+        Numbers of versions are not used again even then. What cannot be deleted stays. Returns how many are gone."""
+        if self.folder is None:
+            return 0
+        with self._lock:
+            found = []
+            for name, files in self._versions(self.folder / _BIN).items():
+                for version, path in files.items():
+                    with suppress(OSError):
+                        found.append((path.stat().st_mtime, name, version, path))
+            found.sort(reverse=True)
+            old = [file for n, file in enumerate(found) if n >= BIN_VERSIONS or time.time() - file[0] > BIN_S]
+            removed = 0
+            for _, name, version, path in old:
+                with suppress(OSError):
+                    before = _gone(self.folder, name)
+                    if version > before:
+                        (self.folder / _BIN / f"{name}@{version}.gone").touch()
+                        (self.folder / _BIN / f"{name}@{before}.gone").unlink(missing_ok=True)
+                    path.unlink()
+                    removed += 1
+            return removed
+
     def _writable(self) -> Path:
         if self.folder is None:
             raise RobotControlError(
@@ -290,6 +383,12 @@ class TextStore(Generic[_T]):
                 hint=f"Start it with its parameter `{self._kind}s`, a folder",
             )
         return self.folder
+
+
+def _gone(folder: Path, name: str) -> int:
+    """The highest version of a name that was deleted for good; an empty file in the bin says so. 0: none."""
+    files = (folder / _BIN).glob(f"{name}@*.gone")
+    return max((int(file.stem.rpartition("@")[2]) for file in files), default=0)
 
 
 def data_folder(kind: str) -> Path:
@@ -310,7 +409,7 @@ def _write_next(folder: Path, name: str, text: str, version: int, *, only: bool)
     """
     temporary = folder / f".{name}.{os.getpid()}.{threading.get_ident()}.tmp"
     try:
-        with temporary.open("w", encoding="utf-8") as file:
+        with open(temporary, "w", encoding="utf-8", opener=private) as file:
             file.write(text if text.endswith("\n") else text + "\n")
             file.flush()
             os.fsync(file.fileno())

@@ -9,12 +9,14 @@ from typing import Any
 
 from browser import PATIENCE_S
 
+KEY = "'robot_rt_control.drafts.' + sessionStorage.getItem('robot_rt_control.tab')"
+"""Under which a page keeps its drafts."""
 SEARCH = "Find a skill; Enter adds the first one found"
 
 
 def text_of(page: Any) -> str:
     """The text of the document that is shown."""
-    kept = json.loads(page.evaluate("localStorage.getItem('robot_rt_control.drafts')"))
+    kept = json.loads(page.evaluate(f"localStorage.getItem({KEY})"))
     return str(kept["docs"][kept["active"]]["text"])
 
 
@@ -28,7 +30,7 @@ def open_text(page: Any, text: str) -> None:
     """As if it had been kept as a draft in this browser."""
     doc = {"text": text, "savedName": "", "basedOn": 0, "savedText": "", "readOnly": False}
     kept = json.dumps({"docs": [doc], "active": 0})
-    page.evaluate("kept => localStorage.setItem('robot_rt_control.drafts', kept)", kept)
+    page.evaluate(f"kept => localStorage.setItem({KEY}, kept)", kept)
     page.reload()
     page.wait_for_selector(".node")
     settled(page)

@@ -211,7 +211,8 @@ def clicks(page: Any, buttons: list[str], times: int) -> list[str]:
                 const named = (e) => (e.getAttribute('aria-label') ?? e.textContent) === names[n % names.length];
                 [...document.querySelectorAll('button')].find(named).click();
                 await null; // the page has drawn it
-                const kept = JSON.parse(localStorage.getItem('robot_rt_control.drafts'));
+                const tab = sessionStorage.getItem('robot_rt_control.tab');
+                const kept = JSON.parse(localStorage.getItem('robot_rt_control.drafts.' + tab));
                 texts.push(kept.docs[kept.active].text);
             }
             return texts;
@@ -378,7 +379,6 @@ def test_copy_and_paste_between_tabs(come: Callable[..., Any]) -> None:
     node(page, "question").click(modifiers=["Control"])
     page.keyboard.press("Control+c")
     other = come(context=page.context)
-    other.wait_for_selector(".node")
     new(other, "second")
     other.locator(".react-flow__pane").click()
     other.keyboard.press("Control+v")
@@ -532,10 +532,10 @@ def test_a_past_run_is_replayed_on_the_picture(come: Callable[..., Any], robot: 
     page.locator(".skill-item:has-text('long')").first.click()
     page.get_by_text("Replay of run-1").wait_for()
     slider = page.get_by_label("Moment of the replay")
-    slider.fill("2")
+    slider.fill("3")
     page.wait_for_selector(".react-flow__node[data-id=a] .is-runs")
     assert page.locator(".node.was-success").count() == 0
-    slider.fill("6")
+    slider.fill("7")
     page.wait_for_selector(".react-flow__node[data-id=a] .was-success")
     picture(page, "replay")
 
@@ -622,6 +622,9 @@ def test_nothing_hinders_people_seriously_on_any_page(
     page.keyboard.press("?")
     look("help")
     close()
+    page.get_by_title("Your name, as others see it").click()
+    look("name")
+    close()
     # Files, versions and runs.
     open_text(page, TOUR)
     press("Save")
@@ -640,6 +643,12 @@ def test_nothing_hinders_people_seriously_on_any_page(
     press("Rename tour")
     look("rename")
     close()
+    press("Delete tour")
+    look("delete")
+    close()
+    page.get_by_text("Bin", exact=True).click()
+    page.get_by_text("It is empty.").wait_for()
+    look("bin")
     press("Compare versions of tour")
     compared(page)
     look("versions")
@@ -682,6 +691,10 @@ def test_nothing_hinders_people_seriously_on_any_page(
     look("executor lost")
     robot.connected = True
     page.wait_for_selector(".lost", state="detached")
+    robot.latch("door", "door open")
+    page.locator(".stops").wait_for()
+    look("stopped by a door")
+    robot.latch("door", "", stop=False)
     watching = come("Eve", watching=True, allow="403")
     look("watching", watching)
     watching.context.clear_cookies()

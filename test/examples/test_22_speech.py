@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from robot_rt_control.blueprint.phrases import is_stop
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, RobotControlError
 
@@ -31,8 +32,7 @@ def test_blanks_are_filled_with_what_their_parameters_can_be(speech):
     how = "{type: text, default: Fast, choices: [Fast, Very Slow]}"
     parameters = f"{{n: {{type: int, default: 20, minimum: 19, maximum: 21}}, how: {how}}}"
     grammar = speech.grammar_of([tour(parameters, "Take {n} tours, {how}!", "show room 2")])
-    assert grammar.sentences == {
-        "stop": "stop",
+    assert {spoken: written for spoken, written in grammar.sentences.items() if written != "stop"} == {
         "take nineteen tours fast": "Take 19 tours Fast",
         "take nineteen tours very slow": "Take 19 tours Very Slow",
         "take twenty tours fast": "Take 20 tours Fast",
@@ -42,20 +42,26 @@ def test_blanks_are_filled_with_what_their_parameters_can_be(speech):
         "show room two": "show room 2",
     }
     assert grammar.jsgf == (
-        "#JSGF V1.0; grammar phrases; public <phrase> = (stop) | (take) (nineteen | twenty | twenty one) (tours) "
-        "(fast | very slow) | (show) (room) (two);"
+        "#JSGF V1.0; grammar phrases; public <phrase> = (stop | halt) | (stop | halt) (stop | halt) | "
+        "(stop | halt) (stop | halt) (stop | halt) | (please) (stop | halt) | (stop | halt) (now | please) | "
+        "(take) (nineteen | twenty | twenty one) (tours) (fast | very slow) | (show) (room) (two);"
     )
     assert [len(list(grammar.some_of_each(most))) for most in (1, 2, 9)] == [3, 4, 8]
+
+
+def test_N52_stop_is_heard_several_times_and_with_other_words(speech):
+    grammar = speech.grammar_of([], wake="robot")
+    assert set(grammar.sentences.values()) == {"stop"} and all(map(is_stop, grammar.sentences))
+    assert {"stop", "stop stop", "halt halt halt", "please stop", "stop now"} <= set(grammar.sentences)
 
 
 def test_a_blank_for_any_text_needs_a_list(speech):
     template = tour("{guest: {type: text}}", "greet {guest}")
     grammar = speech.grammar_of([template])
-    assert list(grammar.sentences) == ["stop"]
+    assert set(grammar.sentences.values()) == {"stop"}
     assert grammar.left_out == ("'greet {guest}': any text fits {guest}; say which: --word guest=ann,bob",)
     grammar = speech.grammar_of([template], {"guest": ["Ann", "Bob"]}, wake="Hey robot")
-    assert grammar.sentences == {
-        "stop": "stop",
+    assert {spoken: written for spoken, written in grammar.sentences.items() if written != "stop"} == {
         "hey robot greet ann": "greet Ann",
         "hey robot greet bob": "greet Bob",
     }

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from robot_rt_control.application.editor.robot import SOURCE
 from robot_rt_control.application.offline_catalogue import offline_catalogue
 from robot_rt_control.blueprint import events, orders, phrases
 from robot_rt_control.blueprint.calls import Calls
@@ -93,6 +94,7 @@ class MemoryRun:
     plan: Any
     source: str
     catalogue: SkillCatalogue
+    skill: str = ""
     rehearsed: bool = False
     records: list[Json] = field(default_factory=list)
     leaves: dict[int, Leaf] = field(default_factory=dict)
@@ -150,7 +152,7 @@ class MemoryRun:
         run = {
             **empty,
             "path": "",
-            "does": state.blueprint,
+            "does": self.skill,
             "state": "ended" if outcome else state.stands or ("ends" if state.ending else "runs"),
             "result": outcome.result if outcome else "",
             "reason": outcome.reason if outcome else "",
@@ -185,6 +187,8 @@ class MemoryRobot:
     def __init__(self, folder: Path, *, seconds: float = 1.0) -> None:
         self.store = SkillStore(folder)
         self.seconds, self.speed, self.stopped = seconds, 1.0, False
+        self.stops: list[Json] = []
+        self.silent: Json = {}
         self.results: dict[str, str] = {}
         self.variable_values: dict[str, float] = {"below.distance": 2.0, "ahead.distance": 1.0}
         self.connected = True
@@ -286,7 +290,7 @@ class MemoryRobot:
             "phrases": [p for c in own.content.commands for p in c.say] if own else [],
             "gestures": [],
             "calls": calls,
-            "runs": sum(r.plan.root == skill.name for r in self.runs),
+            "runs": sum(r.skill == skill.name for r in self.runs),
             "succeeded": 0,
             "duration": float("nan"),
             "problem": skill.problem,
@@ -294,7 +298,12 @@ class MemoryRobot:
         }  # fmt: skip
 
     def _list_skills(self, name: str = "", level: str = "", category: str = "", scenario: str = "", search: str = "",
-                     with_text: bool = False, expand: bool = False) -> Json:  # fmt: skip
+                     with_text: bool = False, expand: bool = False, deleted: bool = False) -> Json:  # fmt: skip
+        if deleted:
+            return {"skills": [{**self._nothing(), "name": s.name, "version": s.version, "versions": list(s.versions),
+                                "origin": "store", "text": s.text if with_text else "",
+                                "saved": {"sec": s.saved_ns // 10**9, "nanosec": 0}}
+                               for s in self.store.deleted(name)]}  # fmt: skip
         catalogue = self._catalogue()
         calls = Calls(catalogue)
         base = name.partition("@")[0]
@@ -355,7 +364,19 @@ class MemoryRobot:
                        "overtaken": error.text}  # fmt: skip
         return answer
 
-    def _delete_skill(self, name: str, source: str = "") -> Json:
+    @staticmethod
+    def _nothing() -> Json:
+        """msg/SkillInfo of a skill of which nothing but its text is known."""
+        lists = ("scenarios", "tags", "parts", "moves", "parameters", "results", "failures", "outputs", "phrases",
+                 "gestures", "calls")  # fmt: skip
+        return {"level": "", "category": "", "description": "", "runs": 0, "succeeded": 0, "duration": None,
+                "problem": "", **{key: [] for key in lists}}  # fmt: skip
+
+    def _delete_skill(self, name: str, source: str = "", restore: bool = False) -> Json:
+        if restore:
+            self.store.restore(name)
+            self._changes += 1
+            return {}
         calls = Calls(self._catalogue())
         callers = [n for n in self.store.names() if n != name and name in self._called(calls, n)]
         if callers:
@@ -418,12 +439,12 @@ class MemoryRobot:
         else:
             lines = [
                 json.dumps({
-                    "run": r.id, "skill": r.plan.root, "began": r.records[0]["time"] if r.records else 0,
+                    "run": r.id, "skill": r.skill, "began": r.records[0]["time"] if r.records else 0,
                     "result": r.outcome.result if r.outcome else "", "reason": r.outcome.reason if r.outcome else "",
                     "seconds": 1.0, "source": r.source, "interrupted_at": "",
                 })
                 for r in reversed(self.runs)
-                if blueprint in ("", r.plan.root)
+                if blueprint in ("", r.skill)
             ]  # fmt: skip
         return {"lines": lines[first : first + at_most], "total": len(lines)}
 
@@ -433,18 +454,25 @@ class MemoryRobot:
                 return {"success": False, "message": "another run is under way", "refusals": [], "run": ""}
             try:
                 catalogue, skill = self._catalogue(), goal["skill"]
+                versions = {name: max(of) for name, of in self.store.kept().items()}
                 if "\n" in skill:
                     template = SkillTemplate(skill)
                     check_skill(template, catalogue)
                     catalogue, skill = catalogue.with_skill(template), template.name
                 else:
                     template = self.store.template(skill)
+                    base, _, version = skill.partition("@")
+                    versions[base] = int(version or self.store.get(skill).version)
                     check_skill(template, catalogue)
                 plan = Calls(catalogue).plan(skill)
             except RobotControlError as error:
                 return {"success": False, "message": str(error), "refusals": refusals(error), "run": ""}
             run = MemoryRun(self, f"run-{len(self.runs) + 1}", plan, goal.get("source", ""), catalogue)
+            run.skill = template.name
             run.rehearsed = bool(goal.get("rehearse"))  # here, nothing moves anyway
+            text = goal["skill"] if "\n" in goal["skill"] else ""
+            run.records.append({"tick": 0, "time": self.time, "what": "run", "run": run.id, "skill": template.name,
+                                "versions": versions, **({"text": text} if text else {})})  # fmt: skip
             self.runs.append(run)
             given = [
                 ParameterValue(name=p["name"], value=p.get("text") or p["values"][0])
@@ -544,8 +572,13 @@ class MemoryRobot:
     def set_speed(self, speed: float) -> None:
         self.speed = speed
 
-    def protective_stop(self, stop: bool, reason: str) -> None:
+    def latch(self, source: str, reason: str, who: str = "", *, stop: bool = True) -> None:
+        """A protective stop of a source, or its release."""
         with self._lock:
+            self.stops = [each for each in self.stops if each["source"] != source]
+            if stop:
+                self.stops.append({"source": source, "reason": reason, "who": who, "needs_secret": False})
+            stop = bool(self.stops)
             if stop == self.stopped:
                 return
             self.stopped = stop
@@ -556,10 +589,15 @@ class MemoryRobot:
                         for id in list(run.leaves):
                             run.cancel(id)
 
+    def protective_stop(self, stop: bool, reason: str, who: str) -> None:
+        self.latch(SOURCE, reason, who, stop=stop)
+
     def status(self) -> Json:
         return {
-            "blueprints": self.connected, "executor": self.connected, "speed": self.speed,
-            "protective_stop": self.stopped, "programs": self.program_states,
+            "blueprints": self.connected and "blueprints" not in self.silent,
+            "executor": self.connected and "executor" not in self.silent, "speed": self.speed,
+            "silent": self.silent, "protective_stop": self.stopped, "stops": self.stops,
+            "programs": self.program_states,
         }  # fmt: skip
 
     def on_state(self, callback: Callable[[Json], None]) -> None:

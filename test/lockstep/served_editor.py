@@ -13,7 +13,6 @@ from typing import Any
 
 from aiohttp import web
 
-from robot_rt_control.application.editor.keys import COOKIE
 from robot_rt_control.application.editor.robot import Robot
 from robot_rt_control.application.editor.server import EditorServer
 
@@ -50,7 +49,7 @@ class Served:
         given = {"Origin": self.origin, "Content-Type": "application/json"}
         given |= {key.replace("_", "-"): value for key, value in headers.items()}
         if cookie:
-            given["Cookie"] = f"{COOKIE}={cookie}"
+            given["Cookie"] = f"{self.server.cookie}={cookie}"
         try:
             connection.request(method, path, body, {key: value for key, value in given.items() if value})
             response = connection.getresponse()

@@ -45,6 +45,8 @@ export interface SkillInfo {
     duration: number | null;
     problem: string;
     text: string;
+    /** When it was saved; of one in the bin: deleted. */
+    saved?: { sec: number };
 }
 
 export interface ProgramInfo {
@@ -149,6 +151,10 @@ export interface Live {
         executor?: boolean;
         speed?: number | null;
         protective_stop?: boolean;
+        /** Those that are latched; none of a robot that does not tell them apart. */
+        stops?: { source: string; reason: string; who: string; needs_secret: boolean }[];
+        /** [s] since the last word of an executor that has become silent. */
+        silent?: { executor?: number; blueprints?: number };
         programs?: LiveProgram[];
         values?: Record<string, number | null>;
     };
@@ -173,13 +179,15 @@ export type LogRecord = Record<string, unknown> & { what: string; tick: number; 
 
 export class NotEntered extends Error {}
 
-export async function ask<T extends Answer>(name: string, request: object = {}): Promise<T> {
+/** @param patience [ms] for the answer; 0: as long as it takes. */
+export async function ask<T extends Answer>(name: string, request: object = {}, patience = 0): Promise<T> {
     let response: Response;
     try {
         response = await fetch(`/api/${name}`, {
             method: 'POST',
             headers: { 'Content-Type': 'application/json' },
             body: JSON.stringify(request),
+            ...(patience > 0 && { signal: AbortSignal.timeout(patience) }),
         });
     } catch {
         return { success: false, message: 'The editor does not answer.' } as T;
@@ -198,6 +206,9 @@ export async function ask<T extends Answer>(name: string, request: object = {}):
 export class LiveSocket {
     private socket: WebSocket | null = null;
     private delay = 200;
+    private last = '';
+    private heard = 0;
+    private timer: ReturnType<typeof setTimeout> | undefined;
 
     /** @param wishes what the page wants to see, besides what all see. */
     constructor(
@@ -213,19 +224,44 @@ export class LiveSocket {
         if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(this.wishes()));
     }
 
+    /** [s] since the last word of an editor that is connected: it speaks every 0.4 s. */
+    get silence(): number {
+        return this.socket?.readyState === WebSocket.OPEN ? (performance.now() - this.heard) / 1000 : 0;
+    }
+
+    /** Connect anew: a connection that was cut somewhere between does not close by itself. */
+    again(): void {
+        const old = this.socket;
+        if (old) {
+            old.onclose = old.onmessage = old.onopen = null;
+            old.close();
+        }
+        clearTimeout(this.timer);
+        this.changed(false);
+        this.connect();
+    }
+
     private connect(): void {
         const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
         const socket = new WebSocket(`${scheme}://${location.host}/api/live`);
         this.socket = socket;
         socket.onopen = () => {
             this.delay = 200;
+            this.last = '';
+            this.heard = performance.now();
             this.changed(true);
             this.tell();
         };
-        socket.onmessage = (message) => this.take(JSON.parse(String(message.data)) as Live);
+        socket.onmessage = (message) => {
+            const text = String(message.data);
+            this.heard = performance.now();
+            if (text === this.last) return; // said again, so that its silence would be heard
+            this.last = text;
+            this.take(JSON.parse(text) as Live);
+        };
         socket.onclose = () => {
             this.changed(false);
-            setTimeout(() => this.connect(), this.delay);
+            this.timer = setTimeout(() => this.connect(), this.delay);
             this.delay = Math.min(this.delay * 2, 3000);
         };
     }

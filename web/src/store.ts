@@ -6,7 +6,9 @@ import {
     type ActionType, type Answer, ask, type Live, type LiveNode, LiveSocket, type LogRecord, NotEntered, type ParameterInfo, type PartInfo, type Person, type ProgramInfo,
     type Refusal, type RunInfo, type SaveAnswer, type SkillInfo,
 } from './server.ts';
+import { type Draft, DRAFTS, DraftStore } from './drafts.ts';
 import { programNames } from './program_names.ts';
+import { contentOf, contentOfText, type Ran, ranAs } from './ran.ts';
 import type { Uses } from './program_live.ts';
 import { stateContent, statesOf, usesOf } from './program_shelf.ts';
 import {
@@ -60,13 +62,30 @@ export interface Replay {
 }
 
 export interface Dialog {
-    kind: 'overtaken' | 'extract' | 'rename' | 'help' | 'compare' | 'take' | 'new' | 'new_program' | 'expand' | 'commands';
+    kind: 'overtaken' | 'extract' | 'rename' | 'help' | 'compare' | 'take' | 'new' | 'new_program' | 'expand' | 'commands' | 'confirm' | 'name';
     text?: string;
     version?: number;
     name?: string;
+    /** Of a question: the button that means yes, and what it does. */
+    label?: string;
+    act?: () => void;
 }
 
-const DRAFTS = 'robot_rt_control.drafts';
+export interface Notice {
+    text: string;
+    bad: boolean;
+    id: number;
+    undo?: () => void;
+}
+
+/** [ms] for which STOP is sent again until it is confirmed, between two, and for an answer. */
+const STOP_MS = 20_000;
+const STOP_AGAIN_MS = 300;
+const STOP_ANSWER_MS = 5_000;
+/** [s] of silence of the editor after which the page says so, and after which it connects anew. */
+const SILENT_S = 1;
+const DEAF_S = 5;
+const LOOK_MS = 200;
 
 export class Store {
     version = 0;
@@ -95,7 +114,15 @@ export class Store {
     log: { run: string; records: LogRecord[] } = { run: '', records: [] };
     replay: Replay | null = null;
     dialog: Dialog | null = null;
-    notice: { text: string; bad: boolean; id: number } | null = null;
+    notice: Notice | null = null;
+    /** Whether STOP was pressed and is not confirmed yet, and why the last attempt was not. */
+    stopping = false;
+    stopProblem = '';
+    /** [s] without a word of the editor, from SILENT_S on; 0: it speaks. */
+    silence = 0;
+    /** What other pages of this browser have changed and not saved. */
+    othersDrafts: Draft[] = [];
+    bin: SkillInfo[] = [];
     watched: string[] = [];
     breakpoints: Record<string, string[]> = {};
     fitWanted = 0;
@@ -107,6 +134,10 @@ export class Store {
     private skillsSeen = -1;
     private programsSeen = -1;
     private readonly later = new Map<string, number>();
+    private readonly drafts = new DraftStore();
+    private hasRoom = true;
+    /** "tour@2" → its text; null: it is asked for, or not there. */
+    private readonly keptTexts = new Map<string, string | null>();
     private shownNodes: { of: Live | null; run: string | undefined; nodes: LiveNode[] } = { of: null, run: undefined, nodes: [] };
 
     subscribe = (listener: () => void): (() => void) => {
@@ -141,7 +172,7 @@ export class Store {
             this.changed();
             return;
         }
-        this.restore();
+        await this.restore();
         this.socket = new LiveSocket(
             (live) => this.takeLive(live),
             (connected) => {
@@ -152,6 +183,18 @@ export class Store {
             },
             () => ({ variables: this.watched, run: this.log.run, records: this.log.records.length }),
         );
+        let looked = performance.now();
+        setInterval(() => {
+            const late = performance.now() - looked > 2 * LOOK_MS; // this page itself was busy: what came waits for it
+            looked = performance.now();
+            const silence = late ? 0 : this.socket?.silence ?? 0;
+            const shown = silence < SILENT_S ? 0 : Math.floor(silence);
+            if (silence > DEAF_S) this.socket?.again();
+            if (shown !== this.silence && !late) {
+                this.silence = shown;
+                this.changed();
+            }
+        }, LOOK_MS);
         this.changed();
         void this.loadWorkcell();
     }
@@ -284,8 +327,18 @@ export class Store {
         return this.me !== null && this.live.people.operator === this.me.id;
     }
 
-    /** The path of the shown graph in the run; null: it is not in it. */
+    /** The path of the shown graph in the run; null: it is not in it, or what runs is another version of it. */
     get prefix(): string | null {
+        const path = this.pathInRun;
+        return path !== null && !this.isDrawn(this.log.records) ? null : path;
+    }
+
+    /** Whether the run has a graph of the shown name. */
+    get inRun(): boolean {
+        return this.pathInRun !== null;
+    }
+
+    private get pathInRun(): string | null {
         const name = this.doc?.shown.name;
         const run = this.run;
         if (name === undefined || name === '' || !run) return null;
@@ -296,6 +349,87 @@ export class Store {
         return called ? String(called.path) : null;
     }
 
+    /** What ran under the name of the shown document. */
+    ran(records: readonly LogRecord[]): Ran | null {
+        return ranAs(records, this.doc?.shown.name ?? '');
+    }
+
+    /** How what is shown differs from what runs, or ran in the replay: 'other'; 'pending': its text is awaited; 'unknown': the log does not say. */
+    comparedWith(records: readonly LogRecord[]): 'same' | 'other' | 'pending' | 'unknown' {
+        const doc = this.doc;
+        if (!doc || doc.shown.isProgram) return 'unknown';
+        if (records.length === 0) return 'pending';
+        const ran = this.ran(records);
+        if (!ran || (ran.text === null && ran.version === 0)) return 'unknown';
+        let text = ran.text;
+        if (text === null && ran.version === doc.basedOn && doc.savedName === doc.shown.name) text = doc.savedText;
+        if (text === null) {
+            const reference = `${doc.shown.name}@${ran.version}`;
+            const kept = this.keptTexts.get(reference);
+            if (kept === undefined) void this.loadText(reference);
+            if (kept === undefined || kept === null) return kept === null && !this.textsAsked.has(reference) ? 'unknown' : 'pending';
+            text = kept;
+        }
+        return contentOfText(text) === contentOf(doc.shown) ? 'same' : 'other';
+    }
+
+    private isDrawn(records: readonly LogRecord[]): boolean {
+        return ['same', 'unknown'].includes(this.comparedWith(records));
+    }
+
+    private readonly textsAsked = new Set<string>();
+
+    private async loadText(reference: string): Promise<void> {
+        this.keptTexts.set(reference, null);
+        this.textsAsked.add(reference);
+        const answer = await ask<Answer & { skills?: SkillInfo[] }>('list_skills', { name: reference, with_text: true });
+        this.keptTexts.set(reference, answer.skills?.[0]?.text || null);
+        this.textsAsked.delete(reference);
+        this.changed();
+    }
+
+    /** The highest version that is kept of what a document was made from; 0: there is none. */
+    newestOf(doc: Doc): number {
+        const found = doc.graph.isProgram ? this.programs.find((each) => each.name === doc.savedName) : this.byName.get(doc.savedName);
+        return found ? Math.max(found.version, ...found.versions) : 0;
+    }
+
+    /** Show what ran, in a document of its own if it is not shown already. */
+    async openRan(records: readonly LogRecord[]): Promise<void> {
+        const name = String(records.find((record) => record.what === 'run')?.skill ?? '');
+        const ran = ranAs(records, name);
+        if (!ran) return;
+        await this.openVersion(name, ran);
+    }
+
+    async openVersion(name: string, { text, version }: Ran): Promise<void> {
+        const open = this.docs.findIndex((doc) => (text !== null ? contentOf(doc.shown) === contentOfText(text)
+            : doc.savedName === name && doc.basedOn === version && contentOf(doc.shown) === contentOfText(doc.savedText)));
+        if (open >= 0) this.activate(open);
+        else if (text !== null) this.open(text, { savedText: text, readOnly: true });
+        else {
+            const isNewest = version === 0 || version === this.byName.get(name)?.version;
+            const isOpen = this.docs.some((doc) => doc.savedName === name);
+            await this.openSkill(isNewest && !isOpen ? name : version === 0 ? name : `${name}@${version}`);
+        }
+    }
+
+    /** Go on with the version that was saved meanwhile; changes of one's own are shown beside it first. */
+    async openNewest(): Promise<void> {
+        const doc = this.doc;
+        if (!doc) return;
+        const isProgram = doc.graph.isProgram;
+        const answer = await this.do<Answer & { skills?: SkillInfo[]; programs?: ProgramInfo[] }>(isProgram ? 'list_programs' : 'list_skills', { name: doc.savedName, with_text: true });
+        const found = (answer.skills ?? answer.programs)?.[0];
+        if (!found) return;
+        if (doc.readOnly) await (isProgram ? this.openProgram(doc.savedName) : this.openSkill(doc.savedName));
+        else if (doc.history.text === doc.savedText) this.takeTheirs(found.text, found.version);
+        else {
+            this.dialog = { kind: 'overtaken', text: found.text, version: found.version };
+            this.changed();
+        }
+    }
+
     watchVariables(names: string[]): void {
         this.watched = names;
         this.socket?.tell();
@@ -304,9 +438,45 @@ export class Store {
 
     // --- asking ---------------------------------------------------------------------------------
 
-    say(text: string, bad = false): void {
-        this.notice = { text, bad, id: (this.notice?.id ?? 0) + 1 };
+    say(text: string, bad = false, undo?: () => void): void {
+        this.notice = { text, bad, id: (this.notice?.id ?? 0) + 1, ...(undo && { undo }) };
         this.changed();
+    }
+
+    /** Ask before something is done that cannot easily be undone. */
+    confirm(text: string, label: string, act: () => void): void {
+        this.dialog = { kind: 'confirm', text, label, act };
+        this.changed();
+    }
+
+    /** The protective stop, whatever the state of the page: it is sent again until it is confirmed. */
+    async stop(): Promise<void> {
+        if (this.stopping) return;
+        this.stopping = true;
+        this.stopProblem = '';
+        this.changed();
+        const until = performance.now() + STOP_MS;
+        for (;;) {
+            const answer = await ask<Answer>('protective_stop', { stop: true }, STOP_ANSWER_MS);
+            if (answer.success) {
+                this.stopping = false;
+                this.stopProblem = '';
+                this.say('Protective stop.');
+                return;
+            }
+            this.stopProblem = answer.message;
+            this.stopping = performance.now() < until;
+            this.changed();
+            if (!this.stopping) return;
+            await new Promise((resolve) => setTimeout(resolve, STOP_AGAIN_MS));
+        }
+    }
+
+    /** Whether the stop of editors' pages is latched, or one of a robot that does not tell them apart. */
+    get isStoppedHere(): boolean {
+        const { stops, protective_stop: stopped } = this.live.robot;
+        if (stops !== undefined && stops.length > 0) return stops.some((stop) => stop.source === 'editor');
+        return stopped === true || this.live.blueprints.protective_stop === true;
     }
 
     /** Ask for something, and show why not. */
@@ -334,7 +504,8 @@ export class Store {
         this.replay = null;
         this.chosenRun = '';
         await this.do('run', {
-            skill: isSaved ? doc.savedName : doc.history.text,
+            // What is drawn is what runs: also if somebody has saved another version meanwhile.
+            skill: !isSaved ? doc.history.text : doc.basedOn > 0 ? `${doc.savedName}@${doc.basedOn}` : doc.savedName,
             breakpoints: this.breakpoints[doc.graph.name] ?? [],
             ...options,
         });
@@ -401,8 +572,10 @@ export class Store {
 
     async openSkill(reference: string): Promise<void> {
         const name = base(reference);
-        const at = this.docs.findIndex((doc) => doc.savedName === name);
-        if (at >= 0 && reference === name) {
+        const version = Number(reference.split('@')[1] ?? 0);
+        const at = this.docs.findIndex((doc) => doc.savedName === name && (version === 0 ? !doc.readOnly || this.byName.get(name)?.origin === 'library'
+            : doc.basedOn === version && doc.history.text === doc.savedText));
+        if (at >= 0) {
             this.activate(at);
             return;
         }
@@ -537,25 +710,38 @@ export class Store {
 
     /** What is not saved is kept in this browser, also if it is not valid. */
     private keep(): void {
-        const kept = this.docs.map((doc) => ({
+        const docs = this.docs.map((doc) => ({
             text: doc.history.text, savedName: doc.savedName, basedOn: doc.basedOn, savedText: doc.savedText, readOnly: doc.readOnly,
         }));
-        try {
-            localStorage.setItem(DRAFTS, JSON.stringify({ docs: kept, active: this.active }));
-        } catch {
-            // Full: the page goes on without.
-        }
+        const hasRoom = this.drafts.keep({ docs, active: this.active });
+        if (!hasRoom && this.hasRoom) this.say('This browser has no room for drafts: what is not saved is lost when the page is closed. Save it.', true);
+        this.hasRoom = hasRoom;
     }
 
-    private restore(): void {
+    private async restore(): Promise<void> {
+        const { docs, active } = await this.drafts.begin();
+        for (const { text, ...rest } of docs) this.open(text, rest);
+        this.active = Math.min(active, Math.max(this.docs.length - 1, 0));
+        this.keep();
         try {
-            const kept = JSON.parse(localStorage.getItem(DRAFTS) ?? '{}') as { docs?: (Partial<Doc> & { text: string })[]; active?: number };
-            for (const { text, ...rest } of kept.docs ?? []) this.open(text, rest);
             this.breakpoints = JSON.parse(localStorage.getItem(`${DRAFTS}.breakpoints`) ?? '{}') as Record<string, string[]>;
-            this.active = Math.min(kept.active ?? 0, Math.max(this.docs.length - 1, 0));
         } catch {
-            this.docs = [];
+            this.breakpoints = {};
         }
+        const look = (): void => {
+            this.othersDrafts = this.drafts.others;
+            this.changed();
+        };
+        window.addEventListener('storage', look);
+        look();
+    }
+
+    /** Another page's draft of what is shown, if it differs. */
+    get othersDraft(): Draft | undefined {
+        const doc = this.doc;
+        const name = doc?.savedName || doc?.graph.name;
+        if (!doc || !name || doc.readOnly) return undefined;
+        return this.othersDrafts.find((draft) => (draft.savedName || readGraph(draft.text).name) === name && draft.text !== doc.history.text);
     }
 
     // --- check and save -------------------------------------------------------------------------
@@ -842,18 +1028,33 @@ export class Store {
     }
 
     async deleteProgram(name: string): Promise<void> {
-        await this.do('delete_program', { name }, `Deleted ${name}.`);
+        const text = this.programs.find((program) => program.name === name)?.text ?? '';
+        const answer = await this.do<Answer>('delete_program', { name });
+        if (answer.success) this.say(`Deleted ${name}.`, false, text === '' ? undefined : () => void this.do('save_program', { text }, `${name} is back: its last version as a new one.`));
     }
 
     async deleteSkill(name: string): Promise<void> {
-        await this.do('delete_skill', { name }, `Deleted ${name}.`);
+        const answer = await this.do<Answer>('delete_skill', { name });
+        if (answer.success) this.say(`Deleted ${name}. It is in the bin for 30 days.`, false, () => void this.restoreSkill(name));
+    }
+
+    async restoreSkill(name: string): Promise<void> {
+        await this.do('delete_skill', { name, restore: true }, `${name} is back with its versions.`);
+        await this.loadSkills();
+        await this.loadBin();
+    }
+
+    async loadBin(): Promise<void> {
+        const answer = await ask<Answer & { skills?: SkillInfo[] }>('list_skills', { deleted: true });
+        if (answer.success) this.bin = answer.skills ?? [];
+        this.changed();
     }
 
     async openReplay(run: RunInfo): Promise<void> {
         const answer = await this.do<Answer & { lines?: string[] }>('read_runs', { run: run.run });
         if (!answer.success) return;
         const records = (answer.lines ?? []).map((line) => JSON.parse(line) as LogRecord);
-        if (this.skill(run.skill)) await this.openSkill(base(run.skill));
+        if (this.skill(run.skill) || records.some((record) => typeof record.text === 'string' && record.what === 'run')) await this.openRan(records);
         this.replay = { run: run.run, records, at: records.length };
         this.changed();
     }

@@ -13,6 +13,7 @@ export interface Visited {
 
 export interface Way {
     nodes: Map<string, Visited>;
+    /** Those that were taken, as the picture names them: "look:0:press". */
     links: Set<string>;
     /** Where it stands: the node, and before, after or cut. */
     stands: string;
@@ -27,7 +28,7 @@ export function wayOf(records: readonly LogRecord[], prefix: string, until = rec
         const rest = prefix === '' ? path : path.slice(prefix.length + 1);
         return rest === '' || rest.includes('/') ? null : rest;
     };
-    let before = '';
+    let before: { id: string; index: number; go: string } | null = null;
     for (let i = 0; i < until && i < records.length; i += 1) {
         const record = records[i] as LogRecord;
         const path = typeof record.path === 'string' ? record.path : '';
@@ -36,7 +37,7 @@ export function wayOf(records: readonly LogRecord[], prefix: string, until = rec
         if (record.what === 'call' && path === prefix && prefix !== '') {
             way.nodes.clear();
             way.links.clear();
-            before = '';
+            before = null;
         }
         const id = inner(path);
         if (id === null || path === '') continue;
@@ -47,8 +48,8 @@ export function wayOf(records: readonly LogRecord[], prefix: string, until = rec
                 count: Number(record.visit), result: '', reason: '', outputs: node?.outputs ?? {}, running: true, seconds: 0,
             });
             begun.set(id, record.time);
-            if (before !== '' && (before !== id || Number(record.attempt) === 1)) way.links.add(`${before}>${id}`);
-            before = '';
+            if (before?.go === id && (before.id !== id || Number(record.attempt) === 1)) way.links.add(`${before.id}:${before.index}:${id}`);
+            before = null;
         } else if (record.what === 'ended' && node) {
             node.running = false;
             node.result = String(record.result);
@@ -56,11 +57,18 @@ export function wayOf(records: readonly LogRecord[], prefix: string, until = rec
             node.outputs = (record.outputs as Record<string, unknown>) ?? {};
             node.seconds = record.time - (begun.get(id) ?? record.time);
         } else if (record.what === 'decided') {
-            if (typeof record.go === 'string' && record.go !== '') before = id;
-            else if (record.end !== undefined) way.links.add(`${id}>@${String(record.end)}`);
+            const index = candidateOf(record);
+            if (typeof record.go === 'string' && record.go !== '') before = { id, index, go: record.go };
+            else if (record.end !== undefined && index >= 0) way.links.add(`${id}:${index}:@${String(record.end)}`);
         }
     }
     return way;
+}
+
+/** Which candidate was taken: of several that lead to one node, only that one. -1: none. */
+function candidateOf(record: LogRecord): number {
+    const judged = Array.isArray(record.judged) ? (record.judged as { candidate: number; held: boolean | null }[]) : [];
+    return judged.find((each) => each.held === true)?.candidate ?? -1;
 }
 
 /** The only node of a skill that is made of one call has no name of its own: people read the skill's. */
@@ -90,7 +98,7 @@ export function inWords(record: LogRecord, skill = ''): string {
         case 'stands':
             return `stands ${String(record.where)} ${path}`;
         case 'end':
-            return `the run ended: ${String(record.result)}${because}`;
+            return record.refused === true ? `the run was refused${because}` : `the run ended: ${String(record.result)}${because}`;
         case 'question':
             return `${path} asks: ${String(record.text)}`;
         case 'log':

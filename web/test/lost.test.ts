@@ -25,3 +25,10 @@ test('the robot’s executor and what an executor says of itself', () => {
         'The robot’s real-time executor cannot be reached: what is shown may be old.', 'no control server',
     ]);
 });
+
+test('E16 silence is shown as exactly that, with what STOP can still do', () => {
+    const texts = whatIsLost(live({ blueprints: false, executor: false, silent: { executor: 0.8, blueprints: 3 } }, { nodes: [] }));
+    assert.equal(texts.length, 2);
+    assert.match(texts[0] ?? '', /^No word from the robot’s real-time executor for 0\.8 s: .* STOP is still sent to it .* emergency stop/);
+    assert.match(texts[1] ?? '', /^No word from the blueprint executor for 3 s: .* STOP does not need it/);
+});

@@ -1,9 +1,10 @@
-"""Verbs for the skills that a robot keeps: list, show, save, delete."""
+"""Verbs for the skills that a robot keeps: list, show, save, delete, restore."""
 
 from __future__ import annotations
 
 import argparse
 import math
+import time
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ class List:
         parser.add_argument("--scenario", default="", metavar="NAME", help="only value skills for this scenario")
         parser.add_argument("--search", default="", metavar="WORDS", help="only those that these words describe")
         parser.add_argument("--robots", action="store_true", help="of all robots on the network, by their namespaces")
+        parser.add_argument("--deleted", action="store_true", help="those in the bin instead, with the day of deletion")
         add_workcell_arguments(parser)
 
     @staticmethod
@@ -34,6 +36,13 @@ class List:
 
         output = Output(as_json=arguments.json)
         only = {key: getattr(arguments, key) for key in ("level", "category", "scenario", "search")}
+        if arguments.deleted:
+            with connected(arguments) as blueprints:
+                skills = blueprints.list_skills(arguments.name, deleted=True)
+            bin = [(s.name, ", ".join(map(str, s.versions)), _day(s.saved.sec)) for s in skills]
+            shown = table(("skill", "versions", "deleted"), bin) if bin else "the bin is empty"
+            output.result({"skills": skills}, shown)
+            return ExitCode.DONE
         if not arguments.robots:
             with connected(arguments) as blueprints:
                 skills = sorted(blueprints.list_skills(arguments.name, **only), key=_order)
@@ -179,8 +188,32 @@ class Save:
         return ExitCode.DONE if all(one["version"] for one in told) else ExitCode.FAILED
 
 
+def _day(seconds: int) -> str:
+    """A time since the epoch [s], as people read it."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+
+
+class Restore:
+    """Bring a deleted skill, or one version of it, back from the bin: list --deleted shows what is there."""
+
+    @staticmethod
+    def add_arguments(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("name", help="name for all versions, or name@version")
+        add_workcell_arguments(parser)
+
+    @staticmethod
+    def run(arguments: argparse.Namespace) -> int:
+        from robot_rt_control.application.blueprints.remote_blueprints import connected, source
+        from robot_rt_control.application.output import Output
+
+        with connected(arguments) as blueprints:
+            remark = blueprints.restore_skill(arguments.name, source=source())
+        Output(as_json=arguments.json).result({"message": remark}, remark)
+        return ExitCode.DONE
+
+
 class Delete:
-    """Delete a skill that a robot keeps, or one version of it."""
+    """Move a skill that a robot keeps, or one version of it, to the bin, where it stays for 30 days."""
 
     @staticmethod
     def add_arguments(parser: argparse.ArgumentParser) -> None:

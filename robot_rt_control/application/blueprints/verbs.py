@@ -9,7 +9,7 @@ from robot_rt_control.application.command_line.verbs import Verb
 
 GROUPS = {
     "files": ("new", "check", "draw", "expand", "schema"),
-    "kept": ("list", "show", "save", "delete"),
+    "kept": ("list", "show", "save", "delete", "restore"),
     "running": ("run", "command"),
     "control": ("pause", "resume", "step", "breakpoints", "jump", "skip", "answer", "cancel", "arm", "disarm"),
     "logs": ("log",),

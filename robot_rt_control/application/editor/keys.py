@@ -7,7 +7,6 @@ import secrets
 import time
 from dataclasses import dataclass, field
 
-COOKIE = "robot_rt_control_editor"
 _MAX_PEOPLE = 1000
 """Cookies given; the oldest one of those who are not here is forgotten."""
 
@@ -97,6 +96,12 @@ class Keys:
     def person(self, cookie: str) -> Person | None:
         """Who has this cookie."""
         return self._people.get(cookie)
+
+
+def cookie_name(port: int) -> str:
+    """Of the cookie of an editor at this port: a browser sends cookies to all ports of a host, and one name for several
+    editors would have the last one that was opened replace the others' cookies."""
+    return f"robot_rt_control_editor_{port}"
 
 
 def allowed_hosts(address: str, port: int) -> frozenset[str]:

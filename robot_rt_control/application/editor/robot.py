@@ -7,6 +7,10 @@ from typing import Any, Protocol
 
 Json = dict[str, Any]
 
+SOURCE = "editor"
+"""Under which the page's STOP is latched."""
+SILENT_S = 0.7
+"""[s] without a word of an executor, which speaks every 0.2 s, after which the page says so: within 1 s."""
 SERVICES = ("list_skills", "save_skill", "delete_skill", "give_command", "control", "read_runs")
 """Services of the blueprint executor."""
 
@@ -51,10 +55,18 @@ class Robot(Protocol):
 
     def set_speed(self, speed: float) -> None: ...
 
-    def protective_stop(self, stop: bool, reason: str) -> None: ...
+    def protective_stop(self, stop: bool, reason: str, who: str) -> None:
+        """Latch the stop SOURCE, or release it; other sources' stops stay.
+
+        Raises:
+            RobotControlError: it was not confirmed.
+        """
 
     def status(self) -> Json:
         """Without waiting: `blueprints` and `executor` (whether each is there), `speed`, `protective_stop`.
+
+        `silent`: "executor", "blueprints" → [s] since its last word, of those that are there no more or have said
+        nothing for SILENT_S. `stops`: those that are latched: source, reason, who, needs_secret.
 
         And `programs`: the states of each session that lives, for live pictures of programs: session, program, active,
         strategies (action, degree_of_freedom, strategy), last_reaction, last_event.

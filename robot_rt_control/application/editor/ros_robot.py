@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from robot_rt_control import msg, srv
-from robot_rt_control.application.editor.robot import SERVICES, Json
+from robot_rt_control.application.editor.robot import SERVICES, SILENT_S, SOURCE, Json
 from robot_rt_control.blueprint.remote import NODE, Blueprints, StartRequest
 from robot_rt_control.client import Client
 from robot_rt_control.client.program_state import ProgramState
@@ -17,8 +17,8 @@ from robot_rt_control.vocabulary.errors import DefinitionError, NoAnswer, Overta
 
 _ANSWER_S, _STARTUP_S = 20.0, 5.0
 """For an answer; and for a node to appear: the page says meanwhile that it is not there [s]."""
-_SILENT_S = 2.0
-"""An executor whose status is older than this is lost [s]."""
+_STOP_S = 2.0
+"""For the answer to a stop [s]; then the other node is asked."""
 _TYPES = {
     "list_skills": srv.ListSkills,
     "save_skill": srv.SaveSkill,
@@ -45,7 +45,7 @@ class RosRobot:
         self._services = Services(self._client.node, timeout_s=_ANSWER_S, startup_s=_STARTUP_S)
         self._blueprints = Blueprints(self._client, timeout_s=_ANSWER_S, startup_s=_STARTUP_S)
         self._status: Any = None
-        self._status_at = float("-inf")
+        self._status_at: float | None = None
         self._subscription = self._client.node.create_subscription(
             msg.ExecutorStatus, "realtime_executor/status", self._take_status, 1
         )
@@ -132,19 +132,33 @@ class RosRobot:
     def set_speed(self, speed: float) -> None:
         self._client.set_speed(speed)
 
-    def protective_stop(self, stop: bool, reason: str) -> None:
-        if stop:
-            self._client.protective_stop(reason)
-        else:
-            self._client.release()
+    def protective_stop(self, stop: bool, reason: str, who: str) -> None:
+        silent: NoAnswer | None = None
+        for node in ("realtime_executor", "control_server"):  # the first one needs no other process
+            try:
+                self._services.call(
+                    srv.ProtectiveStop, f"{node}/protective_stop", timeout_s=_STOP_S,
+                    stop=stop, source=SOURCE, reason=reason, who=who,
+                )  # fmt: skip
+                return
+            except NoAnswer as error:
+                silent = silent or error
+        assert silent is not None
+        raise silent
 
     def status(self) -> Json:
-        there = time.monotonic() - self._status_at < _SILENT_S
+        now, status, heard = time.monotonic(), self._status, self._blueprints.heard_at
+        silent = silences(now, executor=self._status_at, blueprints=heard)
         return {
-            "blueprints": self._blueprints.is_there,
-            "executor": there,
-            "speed": float(self._status.speed) if self._status is not None else None,
-            "protective_stop": bool(self._status.protective_stop) if self._status is not None else False,
+            "blueprints": self._blueprints.is_there and heard is not None and "blueprints" not in silent,
+            "executor": self._status_at is not None and "executor" not in silent,
+            "silent": silent,
+            "speed": float(status.speed) if status is not None else None,
+            "protective_stop": bool(status.protective_stop) if status is not None else False,
+            "stops": [
+                {"source": s.source, "reason": s.reason, "who": s.who, "needs_secret": s.needs_secret}
+                for s in (status.stops if status is not None else ())
+            ],
             "programs": [
                 shown_program(state) for state in self._client.program_states.values() if state.ended is None
             ],
@@ -155,6 +169,13 @@ class RosRobot:
 
     def _take_status(self, status: Any) -> None:
         self._status, self._status_at = status, time.monotonic()
+
+
+def silences(now: float, **heard: float | None) -> dict[str, float]:
+    """[s] since the last word of each that has said nothing for SILENT_S; whole seconds after the first, so that not
+    every look is news. None: it has never been heard, which is no silence."""
+    ages = {name: now - at for name, at in heard.items() if at is not None}
+    return {name: float(int(age)) if age >= 1.0 else round(age, 1) for name, age in ages.items() if age > SILENT_S}
 
 
 def shown_program(state: ProgramState) -> Json:

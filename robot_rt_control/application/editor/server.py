@@ -19,7 +19,7 @@ from typing import Any
 from aiohttp import web
 
 from robot_rt_control.application.editor.installed import PAGE
-from robot_rt_control.application.editor.keys import COOKIE, Bucket, Keys, Person, allowed_hosts
+from robot_rt_control.application.editor.keys import Bucket, Keys, Person, allowed_hosts, cookie_name
 from robot_rt_control.application.editor.layout import graph_layout
 from robot_rt_control.application.editor.motion_keys import motion_command_keys
 from robot_rt_control.application.editor.people import People
@@ -69,6 +69,7 @@ class EditorServer:
         page: folder of the bundle.
 
     Attributes:
+        cookie: name of the cookie by which it knows a browser.
         refused: how many requests were refused, by status.
     """
 
@@ -81,7 +82,7 @@ class EditorServer:
         self._answers = SharedAnswers()
         self.refused: dict[int, int] = {}
         self._robot, self._secure = robot, secure
-        self._hosts = allowed_hosts(address, port)
+        self._hosts, self.cookie = allowed_hosts(address, port), cookie_name(port)
         self._scheme = "https" if secure else "http"
         self._files = {
             f"/{file.name}": (file.read_bytes(), _TYPES[file.suffix])
@@ -91,6 +92,8 @@ class EditorServer:
         self._pool = ThreadPoolExecutor(8, thread_name_prefix="editor")
         self._looking = ThreadPoolExecutor(1, thread_name_prefix="editor-look")
         self._entering = Bucket(rate=10, burst=200)
+        self._stranger = Person(id="", name="a page without a link", may_operate=False)
+        """Whoever did not come in may do one thing: stop."""
         self._sockets = 0
         self._stops = ThreadPoolExecutor(4, thread_name_prefix="editor_stop")
         """For what stops: it never waits behind other requests."""
@@ -100,6 +103,7 @@ class EditorServer:
         self._programs_changed = 0
         self._unwatched: dict[str, float] = {}
         """Runs that are to end when nobody looks: when somebody last did."""
+        self._ending: asyncio.Task[None] | None = None
         self._replies: dict[str, tuple[Reply, str]] = {
             # What anybody may do who came in; what needs the operating link; what needs to operate at this moment.
             **{name: (self._question(name), "all") for name in ("list_skills", "read_runs")},
@@ -159,8 +163,10 @@ class EditorServer:
             return "requests from other origins are refused"
         return ""
 
-    def _who(self, request: web.Request) -> Person:
-        person = self.keys.person(request.cookies.get(COOKIE, ""))
+    def _who(self, request: web.Request, *, stops: bool = False) -> Person:
+        person = self.keys.person(request.cookies.get(self.cookie, ""))
+        if person is None and stops:
+            person = self._stranger
         if person is None:
             raise web.HTTPForbidden(text="open the link that the editor printed when it started")
         taken = person.stops if request.path == "/api/protective_stop" else person.requests
@@ -193,22 +199,24 @@ class EditorServer:
         if not self._entering.take():
             raise web.HTTPTooManyRequests(text="too many come in; try again in a moment")
         body = await self._body(request)
-        before = request.cookies.get(COOKIE, "")
+        before = request.cookies.get(self.cookie, "")
         entered = self.keys.enter(body.get("token"), body.get("name"), before)
         if entered is None:
             raise web.HTTPForbidden(text="this link is not of the editor that runs now: open the one that it printed")
         cookie, person = entered
         response = web.json_response(_person(person))
-        response.set_cookie(COOKIE, cookie, httponly=True, samesite="Strict", secure=self._secure, path="/")
+        response.set_cookie(self.cookie, cookie, httponly=True, samesite="Strict", secure=self._secure, path="/")
         return response
 
     async def _api(self, request: web.Request) -> web.StreamResponse:
-        person = self._who(request)
         name = request.match_info["name"]
+        body = await self._body(request) if name == "protective_stop" else None
+        # A stop is open to all (E15): the page of an earlier start, or one whose cookie is gone, has no other one.
+        person = self._who(request, stops=body is not None and body.get("stop") is True)
         if name not in self._replies:
             raise web.HTTPNotFound(text=f"there is no {name!r}")
         reply, needs = self._replies[name]
-        body = await self._body(request)
+        body = await self._body(request) if body is None else body
         self._need(person, needs)
         try:
             answer = await reply(person, body)
@@ -301,7 +309,8 @@ class EditorServer:
             self._need(person, "operate")
 
         def work(person: Person, body: Json) -> Json:
-            self._robot.protective_stop(stop, f"editor: {person.name}" if stop else "")
+            who = f"editor: {person.name}"
+            self._robot.protective_stop(stop, f"STOP by {who}" if stop else "", who)
             return {"success": True, "message": ""}
 
         return await self._blocking(work, stops=stop)(person, body)
@@ -358,11 +367,12 @@ class EditorServer:
                 loop.call_soon_threadsafe(self._set_blueprints, state)
 
         self._robot.on_state(changed)
-        task = asyncio.create_task(self._look())
+        tasks = [asyncio.create_task(self._look()), asyncio.create_task(self._look_at_values())]
         yield
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+        for task in (*tasks, *([self._ending] if self._ending is not None else ())):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
         for watcher in list(self.watchers.all):
             watcher.changed.set()
         self._logs.close()
@@ -370,7 +380,11 @@ class EditorServer:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _set_blueprints(self, state: Json) -> None:
-        self._blueprints = plain(state)
+        found = plain(state)
+        time = {"tick": found.get("tick"), "time": found.get("time")}
+        if {**self._blueprints, **time} == found:  # said again, so that its silence would be heard
+            return
+        self._blueprints = found
         if self.watchers.runs:
             self._logs.update()
         else:
@@ -384,24 +398,32 @@ class EditorServer:
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._robot.call, "read_runs", request)
 
     async def _look(self) -> None:
-        """Speed, stop, connections and state variables change without a message to us."""
-        loop = asyncio.get_running_loop()
+        """Speed, stops and connections change without a message to us. It waits for nobody: that the robot is silent
+        has to be shown in time (E16)."""
         while True:
             try:
                 self._status = plain(self._robot.status())
-                names = sorted(self.watchers.variables)
-                self._values = {}
-                if names:
-                    self._values = plain(await loop.run_in_executor(self._looking, self._robot.values, names))
-            except RobotControlError as error:
-                self._values = {}
-                _log.debug("%s", error)
             except Exception as error:  # else nobody would be shown anything any more
-                self._values = {}
                 _log.warning("what is true now cannot be read: %s: %s", type(error).__name__, error)
             self.people.expire()
             self._publish()
-            await self._end_unwatched()
+            if self._ending is None or self._ending.done():
+                self._ending = asyncio.create_task(self._end_unwatched())
+            await asyncio.sleep(_STATUS_S)
+
+    async def _look_at_values(self) -> None:
+        """State variables that somebody watches; a robot that does not answer keeps this waiting, and nothing else."""
+        loop = asyncio.get_running_loop()
+        while True:
+            names, values = sorted(self.watchers.variables), {}
+            try:
+                if names:
+                    values = plain(await loop.run_in_executor(self._looking, self._robot.values, names))
+            except RobotControlError as error:
+                _log.debug("%s", error)
+            except Exception as error:
+                _log.warning("state variables cannot be read: %s: %s", type(error).__name__, error)
+            self._values = values
             await asyncio.sleep(_STATUS_S)
 
     async def _end_unwatched(self) -> None:

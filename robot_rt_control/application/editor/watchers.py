@@ -19,6 +19,8 @@ MAX_WATCHERS, MAX_OF_PERSON = 100, 20
 """Sockets, of all and of one person."""
 _PERIOD = 1 / 20
 """[s] between two states for one browser."""
+_AGAIN_S = 0.4
+"""[s] after which the same state is sent again: a page that hears nothing for longer says so."""
 _SEND_S = 20.0
 """A browser that takes in nothing for that long is let go [s]."""
 _MAX_VARIABLES = 50
@@ -124,7 +126,8 @@ class Watcher:
 
     async def _send(self, socket: web.WebSocketResponse) -> None:
         while not socket.closed:
-            await self.changed.wait()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.changed.wait(), _AGAIN_S)
             self.changed.clear()
             try:
                 await asyncio.wait_for(socket.send_str(self._text()), _SEND_S)

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.clock import Clock, ClockType
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
 from robot_rt_control import msg
-from robot_rt_control.blueprint.executor import Executor
+from robot_rt_control.blueprint.executor import Executor, ExecutorState
 from robot_rt_control.blueprint.makers.capability_files import Capabilities, capabilities_of
 from robot_rt_control.blueprint.makers.makers import Makers
 from robot_rt_control.blueprint.makers.ros.answers import InstalledTypes
@@ -25,6 +26,7 @@ from robot_rt_control.blueprint.node.driver import Driver
 from robot_rt_control.blueprint.node.messages import state_message
 from robot_rt_control.blueprint.node.run_action import RunAction
 from robot_rt_control.blueprint.node.services import Services, executor_of
+from robot_rt_control.blueprint.phrases import is_stop
 from robot_rt_control.blueprint.robot import Robot
 from robot_rt_control.blueprint.run_history import RunHistory
 from robot_rt_control.blueprint.skill_library import SkillLibrary
@@ -54,6 +56,8 @@ _PARAMETERS = (
 )
 _CLOSE_S = 10.0
 """[s] Time-out for the runs' sessions to be closed."""
+BEAT_S = 0.2
+"""[s] after which the state is published again, changed or not: who shows it hears that the node lives."""
 _ANSWER_S = 5.0
 """[s] for an answer of the workcell; while it is awaited, commands to runs wait."""
 
@@ -101,12 +105,27 @@ class BlueprintsNode(WorkcellNode):
         )
         state = self.create_publisher(msg.BlueprintState, "~/state", profile)
         say = self.create_publisher(String, "~/say", 10)
+        last: list[Any] = []
+        publishing = threading.Lock()
+
+        def publish(found: ExecutorState) -> None:
+            with publishing:
+                last[:] = [state_message(found)]
+                state.publish(last[0])
+
+        def say_again() -> None:
+            with publishing:
+                if last:
+                    state.publish(last[0])
+
         self._driver = Driver(
             lambda wake: self._connect(wake, lambda text: say.publish(String(data=text))),
-            lambda found: state.publish(state_message(found)),
+            publish,
             self.get_logger().warning,
         )
-        self._entities = [state, say] + [
+        steady = Clock(clock_type=ClockType.STEADY_TIME)  # simulated time may stand still
+        beat = self.create_timer(BEAT_S, say_again, callback_group=group, clock=steady)
+        self._entities = [state, say, beat] + [
             self.create_subscription(String, topic, partial(self._heard, gesture), 10, callback_group=group)
             for topic, gesture in (("~/commands", False), ("~/gestures", True))
         ]
@@ -155,8 +174,10 @@ class BlueprintsNode(WorkcellNode):
         backend.present()
         assert self._workcell is not None  # made by `configure`
         folder = Path(self.value("skills") or default_folder()).expanduser()
+        store = SkillStore(folder)
+        store.clean_bin()
         library = SkillLibrary(
-            SkillStore(folder), self._workcell, backend, made=self._capabilities.templates, interfaces=InstalledTypes()
+            store, self._workcell, backend, made=self._capabilities.templates, interfaces=InstalledTypes()
         )
         try:
             backend.list_parts()
@@ -198,7 +219,7 @@ class BlueprintsNode(WorkcellNode):
     def _obey(self, text: str, gesture: bool) -> None:
         """A command from a topic; nobody waits for an answer."""
         driver = self._driver
-        if driver is None or len(text) > MAX_TEXT_LENGTH:
+        if driver is None or (len(text) > MAX_TEXT_LENGTH and not is_stop(text)):
             return
         try:
             source = "topic gestures" if gesture else "topic commands"

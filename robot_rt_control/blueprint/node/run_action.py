@@ -50,6 +50,7 @@ class RunAction:
         """The result that says why a goal is rejected; None: it is accepted, and has begun or waits for its parts."""
 
         def judge() -> Any:
+            run: ExecutedRun | None = None
             try:
                 check_sizes("run", request)
                 run = executor_of(self._driver).start(start_of(request))
@@ -62,17 +63,26 @@ class RunAction:
                 self._node.get_logger().warning(f"a run was rejected: {error}")
                 if self._driver.executor is not None:
                     self._driver.executor.note("start", request.source, request.skill[:200], refused=str(error))
+                self._cancel(run)
                 return refuse(action.RunBlueprint.Result(), error)
             except BaseException as error:
                 self._node.get_logger().error(f"a run could not be judged:\n{traceback.format_exc()}")
+                self._cancel(run)
                 return refuse(action.RunBlueprint.Result(), InternalError.of("a run", error))
             return None
 
         return await aside(self._node, "run", judge)
 
+    def _cancel(self, run: ExecutedRun | None) -> None:
+        """A run whose goal is refused or given up does not go on without it."""
+        executor = self._driver.executor
+        if run is not None and executor is not None:
+            executor.cancel(run, "the node: its goal has failed")
+
     def _attempt(self, goal: Any) -> Any:
         """In a thread of its own, which lives as long as the run."""
         result = action.RunBlueprint.Result()
+        run: ExecutedRun | None = None
         try:
             with self._driver.changed:
                 _, run = self._accepted.pop(id(goal.request))
@@ -80,6 +90,7 @@ class RunAction:
             fill_result(result, run)
         except BaseException as error:
             self._node.get_logger().error(f"a run failed unexpectedly:\n{traceback.format_exc()}")
+            self._cancel(run)
             goal.abort()
             return refuse(result, InternalError.of("a run", error))
         if result.result == CANCELLED and goal.is_cancel_requested:

@@ -14,8 +14,10 @@ from robot_rt_control.blueprint.control_request import ControlRequest
 from robot_rt_control.blueprint.executor import Executor
 from robot_rt_control.blueprint.node.driver import Driver
 from robot_rt_control.blueprint.node.messages import record_lines, run_line, skill_message
+from robot_rt_control.blueprint.phrases import is_stop
 from robot_rt_control.blueprint.skill_file import SkillTemplate
 from robot_rt_control.blueprint.skill_library import Entry, mistakes_of
+from robot_rt_control.program.text_store import BIN_S
 from robot_rt_control.ros.refusals import answer_to, refusal_messages
 from robot_rt_control.server.node.own_thread import aside
 from robot_rt_control.server.node.request_sizes import check_sizes
@@ -58,7 +60,8 @@ class Services:
 
         def call(request: Any, response: Any) -> Any:
             def do() -> str:
-                if name != "save_skill":  # its text may be as long as a program; reading it looks at that
+                # A skill's text may be as long as a program; reading it looks at that. What stops may be any length.
+                if name != "save_skill" and not (name == "give_command" and is_stop(request.text)):
                     check_sizes(name, request)
                 remark = handler(executor_of(self._driver), request, response)
                 self._driver.publish_now()
@@ -80,6 +83,10 @@ def executor_of(driver: Driver) -> Executor:
 
 
 def _list_skills(executor: Executor, request: Any, response: Any) -> str:
+    if request.deleted:
+        found = executor.library.deleted(request.name)
+        response.skills = [skill_message(entry, {}, with_text=request.with_text) for entry in found]
+        return ""
     entries = executor.library.entries(request.name)
     if request.expand and request.name:
         names = dict.fromkeys(_names(executor.library.expand(request.name)))
@@ -136,9 +143,13 @@ def _save_skill(executor: Executor, request: Any, response: Any) -> str:
 
 
 def _delete_skill(executor: Executor, request: Any, response: Any) -> str:
+    if request.restore:
+        versions = executor.library.restore(request.name)
+        executor.note("restore", request.source, request.name)
+        return f"restored: version {', '.join(map(str, versions))}"
     versions = executor.library.delete(request.name)
     executor.note("delete", request.source, request.name)
-    return f"deleted: version {', '.join(map(str, versions))}"
+    return f"deleted: version {', '.join(map(str, versions))}; in the bin for {BIN_S / 86400:.0f} days"
 
 
 def _give_command(executor: Executor, request: Any, response: Any) -> str:

@@ -311,6 +311,30 @@ def test_N38_sentences_and_gestures_start_and_stop(bench: Bench) -> None:
     assert len(lines) == 5 and '"refused"' in lines[1] and '"source": "speech"' in lines[0]
 
 
+def test_N52_a_stop_word_stops_all_and_what_was_asked_for_before_it_does_not_begin(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.control("arm", seconds=5)
+    run = bench.start("asks")
+    name, none, remark = bench.executor.give_command("Please stop that, now!", source="speech")
+    assert (name, none) == ("", None) and remark == f"cancelled: {run.id}; sensors start no runs any more"
+    assert "speech: 'Please stop that, now!'" in bench.finish(run).reason
+    bench.step(50)
+    assert bench.executor.is_idle and list(bench.executor.runs) == [run.id], "it was armed for 5 s"
+    snapshot = bench.library.snapshot
+
+    def said_meanwhile() -> SkillCatalogue:
+        bench.executor.give_command("halt")
+        return snapshot()
+
+    monkeypatch.setattr(bench.library, "snapshot", said_meanwhile)
+    for start in (lambda: bench.start("swing"), lambda: bench.executor.give_command("swing")):
+        with refused(CommandRefused, "stopped by a stop word while this run was being started"):
+            start()
+    assert bench.client.sessions() == [] and bench.executor.is_idle
+    bench.executor.give_command("stop " * 2000)  # of any length
+
+
 def test_N39_the_robot_starts_by_itself_only_while_it_is_armed(bench: Bench) -> None:
     bench.library.save(
         "{name: early, roles: {one: {default: arm}},"

@@ -284,7 +284,7 @@ def test_N6_the_same_phrase_in_two_blueprints(bench: SkillCatalogue) -> None:
     text = nodes("  a: {wait: 1}", "commands: [{say: [wipe the table please, stop, 'come {you}']}]")
     assert mistakes(text, bench.with_skill(other)) == [
         "4: phrase 'wipe the table please' starts 'other' already; expected another phrase",
-        "4: the phrase 'stop' cancels all runs; expected another phrase",
+        "4: phrase 'stop' stops: it has the stop word 'stop'; expected another one",
         "4: phrase 'come {you}': unknown parameter 'you'",
     ]
     assert phrase_key("Receive  {guest}!") == phrase_key("receive {name}")
@@ -295,7 +295,7 @@ def test_N38_gestures_and_conditions_of_commands_are_checked(bench: SkillCatalog
     commands = "commands: [{gesture: [Wave, stop]}, {when: arm.tool.q > 1}, {when: arm.tool.z > $far}]"
     text = nodes("  a: {wait: $far}", f"parameters: {{far: {{default: 1.0, unit: s}}}}\n{commands}")
     found = "\n".join(mistakes(text, bench.with_skill(other)))
-    assert "gesture 'Wave' starts 'other' already" in found and "the gesture 'stop' cancels all runs" in found
+    assert "gesture 'Wave' starts 'other' already" in found and "gesture 'stop' stops: it has the stop word" in found
     text = text.replace("gesture: [Wave, stop]", "gesture: nod")
     found = "\n".join(mistakes(text, bench.with_skill(other)))
     assert "there is no such state variable" in found and "$far has no value before the start" in found

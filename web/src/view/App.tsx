@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-import { whatIsLost } from '../lost.ts';
+import { shown as shownTime, whatIsLost } from '../lost.ts';
 import { store, useStill, useStore } from '../store.ts';
 import { disconnect } from '../text/blueprint_edits.ts';
 import { arrangeAll, hasPlaces } from '../text/folds.ts';
@@ -24,7 +24,7 @@ function keys(event: KeyboardEvent): void {
         event.preventDefault();
         act();
     };
-    if (control && key === '.') return take(() => void store.do('protective_stop', { stop: true }));
+    if ((control && key === '.') || key === 'pause') return take(() => void store.stop());
     if (store.dialog) return;
     if (control && key === 'e') return take(() => { store.view = store.view === 'picture' ? 'text' : 'picture'; store.changed(); });
     if (control && key === 'enter') return take(() => document.querySelector<HTMLButtonElement>('.start-button')?.click());
@@ -92,18 +92,30 @@ export function App() {
             window.removeEventListener('copy', copy);
         };
     }, []);
+    return (
+        <>
+            <StopBar />
+            {content(it)}
+            <Notice />
+            <Dialogs />
+        </>
+    );
+}
+
+function content(it: typeof store) {
     if (it.refused !== '') {
         return (
             <main className="refused">
                 <h1>Blueprint editor</h1>
                 <p role="alert">{it.refused}</p>
                 {it.docs.length > 0 && <p>What was not saved is kept in this browser.</p>}
+                <p>STOP works from here as well.</p>
             </main>
         );
     }
     if (!it.me) return <main className="refused"><p>Connecting …</p></main>;
     return (
-        <div className="app">
+        <div className="app" inert={it.dialog !== null}>
             <Top />
             <Lost />
             <div className="columns">
@@ -111,9 +123,18 @@ export function App() {
                 <Centre />
                 <Right />
             </div>
-            <Notice />
-            <Dialogs />
         </div>
+    );
+}
+
+/** STOP, in every state of the page: above dialogs, and never inert. */
+function StopBar() {
+    const it = useStore();
+    return (
+        <section className="stop-bar" aria-label="Stop" onKeyDown={(event) => { if (event.key === 'Escape' && it.dialog) { it.dialog = null; it.changed(); } }}>
+            {(it.stopping || it.stopProblem !== '') && <p className="stop-problem" role="alert">{it.stopping ? 'STOP is not confirmed yet; it is sent again. ' : 'STOP was not confirmed: use another stop. '}{it.stopProblem}</p>}
+            <button className={it.isStoppedHere ? 'stop stopped' : 'stop'} title="Protective stop: Ctrl + . or the key Pause" onClick={() => void it.stop()}>{it.isStoppedHere ? 'STOPPED' : 'STOP'}</button>
+        </section>
     );
 }
 
@@ -133,10 +154,7 @@ function Top() {
                 {!it.operates && it.me?.may_operate && <button onClick={() => void it.operate()}>{operator === '' ? 'Operate' : 'Take over'}</button>}
                 {it.operates && <button onClick={() => void it.do('operate', { take: false })}>Give back</button>}
                 {!it.me?.may_operate && <span className="chip">This link may watch and stop</span>}
-                <button className="small" title="Your name, as others see it and the log has it" onClick={() => {
-                    const name = window.prompt('Your name, as others see it and the log has it:', it.me?.name ?? '');
-                    if (name) void it.nameMe(name);
-                }}>{it.me?.name}</button>
+                <button className="small" title="Your name, as others see it and the log has it" onClick={() => { it.dialog = { kind: 'name' }; it.changed(); }}>{it.me?.name}</button>
                 <span className="quiet">{it.live.people.here.length} {it.live.people.here.length === 1 ? 'page' : 'pages'}</span>
             </div>
             <label className="speed">Speed <input type="range" min={0} max={1} step={0.05} value={shown ?? 1} disabled={!it.me?.may_operate}
@@ -144,10 +162,9 @@ function Top() {
                 onPointerUp={() => { if (speed !== null) void it.do('speed', { speed }).then(() => setSpeed(null)); }}
                 onKeyUp={() => { if (speed !== null) void it.do('speed', { speed }).then(() => setSpeed(null)); }} /> <output>{Math.round((shown ?? 1) * 100)} %</output></label>
             <button className="small" aria-label="Keys and help" onClick={() => { it.dialog = { kind: 'help' }; it.changed(); }}>?</button>
-            {stopped ? (
+            {stopped && it.isStoppedHere ? (
                 <button className="release" onClick={() => void it.do('protective_stop', { stop: false }, 'Released. Nothing starts by itself.')}>Release the protective stop</button>
             ) : null}
-            <button className="stop" disabled={stopped} onClick={() => void it.do('protective_stop', { stop: true }, 'Protective stop.')}>{stopped ? 'STOPPED' : 'STOP'}</button>
         </header>
     );
 }
@@ -155,9 +172,24 @@ function Top() {
 function Lost() {
     const it = useStore();
     const texts: string[] = [];
-    if (!it.connected) texts.push(it.everConnected ? 'This page has lost the editor: what it shows may be old. A run goes on without it. Stop by other means if you have to.' : 'Connecting to the editor …');
+    if (!it.connected) texts.push(it.everConnected ? 'This page has lost the editor: what it shows may be old. A run goes on without it. STOP is sent until the editor answers; if anything moves, use another stop.' : 'Connecting to the editor …');
+    else if (it.silence > 0) texts.push(`No word from the editor for ${shownTime(it.silence)} s: what is shown is older. STOP is sent all the same.`);
     else texts.push(...whatIsLost(it.live));
-    return texts.length === 0 ? null : <div className="lost" role="alert">{texts.map((text) => <p key={text}>{text}</p>)}</div>;
+    const stops = it.live.robot.stops ?? [];
+    return (
+        <>
+            {texts.length > 0 && <div className="lost" role="alert">{texts.map((text) => <p key={text}>{text}</p>)}</div>}
+            {stops.length > 0 && (
+                <div className="stops" role="alert">
+                    <p>Protective stop. Nothing starts before {stops.length === 1 ? 'it is' : `all ${stops.length} are`} released:</p>
+                    <ul>{stops.map((stop) => (
+                        <li key={stop.source}><b>{stop.source}</b>{stop.reason && `: ${stop.reason}`}{stop.who && !stop.reason.includes(stop.who) && ` (${stop.who})`}
+                            {stop.source !== 'editor' && <span className="quiet"> is released where it was made{stop.needs_secret && ', with its secret'}</span>}</li>
+                    ))}</ul>
+                </div>
+            )}
+        </>
+    );
 }
 
 function Tabs({ names, active, change, label }: { names: [string, string][]; active: string; change: (name: string) => void; label: string }) {
@@ -237,7 +269,8 @@ function Centre() {
                             {each.graph.name || 'unnamed'}{each.history.text !== each.savedText && <span title="not saved"> ●</span>}
                         </button>
                         <button className="small" aria-label={`Close ${each.graph.name}`} onClick={() => {
-                            if (each.history.text === each.savedText || window.confirm(`Close ${each.graph.name || 'it'} without saving?`)) it.closeDoc(n);
+                            if (each.history.text === each.savedText) it.closeDoc(n);
+                            else it.confirm(`Close ${each.graph.name || 'it'} without saving?`, 'Close it', () => it.closeDoc(it.docs.findIndex((other) => other.key === each.key)));
                         }}>×</button>
                     </div>
                 ))}
@@ -263,6 +296,7 @@ function Centre() {
                     <button className="primary" disabled={!isChanged || !it.me?.may_operate || doc.readOnly} onClick={() => void it.save()} title="Ctrl+S">Save</button>
                 </div>
             )}
+            {doc && <Versions />}
             <div className="view">{it.view === 'text' && doc ? <TextEditor /> : <Canvas />}</div>
             {doc && (
                 <footer className="mistakes" aria-live="polite" aria-label="Mistakes" aria-busy={doc.checked !== doc.history.text}>
@@ -282,6 +316,34 @@ function Centre() {
     );
 }
 
+/** Whether what is shown is what runs, the newest version, and nowhere else changed. */
+function Versions() {
+    const it = useStore();
+    const doc = it.doc;
+    if (!doc) return null;
+    const name = doc.graph.name;
+    const isChanged = doc.history.text !== doc.savedText;
+    const records = it.replay ? it.replay.records : it.inRun ? it.log.records : [];
+    const compared = records.length > 0 && (it.replay || it.inRun) ? it.comparedWith(records) : 'same';
+    const ran = it.ran(records);
+    const newest = it.newestOf(doc);
+    const others = it.othersDraft;
+    return (
+        <div className="versions" role="status">
+            {compared === 'other' && ran && (
+                <p className="banner bad">What {it.replay ? 'ran' : 'runs'} is {ran.text !== null ? `a text of ${name} that was not kept` : `version ${ran.version} of ${name}`}; shown is {doc.basedOn > 0 ? `version ${doc.basedOn}` : 'another text'}{isChanged && ', with changes that are not saved'}. The run is not drawn here. <button onClick={() => void it.openVersion(name, ran)}>Show what {it.replay ? 'ran' : 'runs'}</button></p>
+            )}
+            {compared === 'unknown' && it.replay && <p className="banner">The log does not say which version ran: the picture may be another one.</p>}
+            {newest > doc.basedOn && doc.basedOn > 0 && (
+                <p className="banner">Version {newest} of {doc.savedName} is there; this is version {doc.basedOn}{isChanged && ' with your changes'}. Start runs what is shown. <button onClick={() => void it.openNewest()}>{isChanged && !doc.readOnly ? `Compare with version ${newest}` : `Show version ${newest}`}</button></p>
+            )}
+            {others && (
+                <p className="banner">Another page of this browser has {isChanged ? 'other ' : ''}changes of {name} that are not saved. {isChanged && 'Both are kept; who saves second is shown both. '}<button onClick={() => it.open(others.text, { savedText: others.text, readOnly: true })}>Show them</button></p>
+            )}
+        </div>
+    );
+}
+
 function Notice() {
     const it = useStill();
     const notice = it.notice;
@@ -292,8 +354,8 @@ function Notice() {
                 store.notice = null;
                 store.changed();
             }
-        }, notice.bad ? 9000 : 4000);
+        }, notice.bad || notice.undo ? 9000 : 4000);
         return () => clearTimeout(timer);
     }, [notice]);
-    return <div className="notices" role="status" aria-live="polite">{notice && <div className={notice.bad ? 'notice bad' : 'notice'}>{notice.text} <button className="small" aria-label="Close the message" onClick={() => { store.notice = null; store.changed(); }}>×</button></div>}</div>;
+    return <div className="notices" role="status" aria-live="polite">{notice && <div className={notice.bad ? 'notice bad' : 'notice'}>{notice.text} {notice.undo && <button onClick={() => { store.notice = null; store.changed(); notice.undo?.(); }}>Undo</button>} <button className="small" aria-label="Close the message" onClick={() => { store.notice = null; store.changed(); }}>×</button></div>}</div>;
 }

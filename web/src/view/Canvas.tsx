@@ -15,7 +15,7 @@ import { moveBox as moveNode, nodesOf } from '../text/folds.ts';
 import { wayOf, type Way } from '../way.ts';
 import { detour } from './detour.ts';
 import { FoldedNode, FoldMenu } from './Folded.tsx';
-import { foldPicture, foldWay } from './folding.ts';
+import { foldPicture } from './folding.ts';
 import { type Box, kept, layoutRequest, type Link, pictureOf } from './picture.ts';
 
 export interface NodeData extends Record<string, unknown> {
@@ -255,11 +255,11 @@ function Flow() {
     const isLaid = picture !== null && it.places.get(doc?.key ?? -1)?.structure === picture.structure;
     const prefix = it.prefix;
     const replay = it.replay;
+    const isOther = replay !== null && !['same', 'unknown'].includes(it.comparedWith(replay.records));
     const way = useMemo((): Way => {
-        const found = replay ? wayOf(replay.records, replayPrefix(replay.records, graph?.name ?? '') ?? '@', replay.at)
-            : prefix === null ? NO_WAY : wayOf(it.log.records, prefix);
-        return graph ? foldWay(found, graph) : found;
-    }, [replay, prefix, it.log, graph]);
+        if (replay) return isOther ? NO_WAY : wayOf(replay.records, replayPrefix(replay.records, graph?.name ?? ''), replay.at);
+        return prefix === null ? NO_WAY : wayOf(it.log.records, prefix);
+    }, [replay, isOther, prefix, it.log]); // eslint-disable-line
     const live = it.nodes;
     const run = it.run;
 
@@ -364,7 +364,7 @@ function Flow() {
         const made = ways.map((of): Edge<LinkData> => {
             const { link, bends, aside } = of;
             const before = old.get(link.id);
-            const taken = way.links.has(`${link.from}>${link.to}`);
+            const taken = [link.id, ...(link.others ?? [])].some((id) => way.links.has(id));
             const chosen = doc?.link?.node === link.node && doc.link.index === link.index;
             if (before?.data && before.data.of === of && before.data.taken === taken && before.data.chosen === chosen) return before;
             return {
@@ -516,7 +516,8 @@ function Flow() {
     );
 }
 
-function replayPrefix(records: readonly { what: string; path?: unknown; skill?: unknown }[], name: string): string | null {
+function replayPrefix(records: readonly { what: string; path?: unknown; skill?: unknown }[], name: string): string {
+    if (records.some((record) => record.what === 'run' && record.skill === name)) return '';
     const called = [...records].reverse().find((record) => record.what === 'call' && base(String(record.skill)) === name);
     return called ? String(called.path) : '';
 }

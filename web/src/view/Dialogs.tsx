@@ -13,16 +13,29 @@ export function Dialogs() {
     const it = useStill();
     const dialog = it.dialog;
     const box = useRef<HTMLDialogElement>(null);
+    const before = useRef<HTMLElement | null>(null);
+    const kind = dialog?.kind;
     useEffect(() => {
-        if (dialog && !box.current?.open) box.current?.showModal();
-        if (!dialog && box.current?.open) box.current.close();
-    }, [dialog]);
+        const remember = (event: FocusEvent): void => { if (!store.dialog) before.current = event.target as HTMLElement; };
+        window.addEventListener('focusin', remember);
+        return () => window.removeEventListener('focusin', remember);
+    }, []);
+    // Not `showModal`: that makes all else inert, STOP as well.
+    useEffect(() => {
+        if (kind !== undefined) box.current?.querySelector<HTMLElement>(FOCUSABLE)?.focus();
+        else if (before.current?.isConnected) before.current.focus();
+    }, [kind]);
     return (
-        <dialog ref={box} aria-label={dialog?.kind ?? 'dialog'} onClose={() => { if (store.dialog) { store.dialog = null; store.changed(); } }}>
-            {dialog && <div className={`dialog dialog-${dialog.kind}`}>{content(dialog.kind)}</div>}
-        </dialog>
+        <>
+            {dialog && <div className="backdrop" />}
+            <dialog ref={box} open={dialog !== null} aria-modal="true" aria-label={kind ?? 'dialog'} onKeyDown={(event) => { if (event.key === 'Escape' && !event.defaultPrevented) close(); }}>
+                {dialog && <div className={`dialog dialog-${dialog.kind}`}>{content(dialog.kind)}</div>}
+            </dialog>
+        </>
     );
 }
+
+const FOCUSABLE = 'input:not(:disabled), select:not(:disabled), textarea, button:not(:disabled), [tabindex="0"]';
 
 function content(kind: string) {
     switch (kind) {
@@ -33,6 +46,8 @@ function content(kind: string) {
         case 'overtaken': return <OvertakenDialog />;
         case 'compare': return <CompareDialog />;
         case 'take': return <TakeDialog />;
+        case 'confirm': return <ConfirmDialog />;
+        case 'name': return <PersonDialog />;
         case 'expand': return <ExpandDialog />;
         default: return <HelpDialog />;
     }
@@ -41,6 +56,33 @@ function content(kind: string) {
 function close(): void {
     store.dialog = null;
     store.changed();
+}
+
+function ConfirmDialog() {
+    const it = useStore();
+    const { text, label, act } = it.dialog ?? {};
+    return (
+        <div>
+            <h2>{text}</h2>
+            <div className="row end"><button onClick={close}>Cancel</button><button className="danger" onClick={() => { close(); act?.(); }}>{label}</button></div>
+        </div>
+    );
+}
+
+function PersonDialog() {
+    const it = useStore();
+    const [name, setName] = useState(it.me?.name ?? '');
+    return (
+        <form onSubmit={(event) => {
+            event.preventDefault();
+            close();
+            if (name.trim() !== '') void it.nameMe(name);
+        }}>
+            <h2>Your name</h2>
+            <Field label="As others see it and the log has it" value={name} change={setName} />
+            <div className="row end"><button type="button" onClick={close}>Cancel</button><button className="primary" disabled={name.trim() === ''}>Take it</button></div>
+        </form>
+    );
 }
 
 const NAME = /^[A-Za-z_]\w*$/;
@@ -338,7 +380,7 @@ const KEYS: [string, string][] = [
     ['Ctrl+E', 'picture or text'],
     ['Ctrl+Enter', 'start'],
     ['Alt+0', 'zoom to fit'],
-    ['Ctrl+.', 'protective stop'],
+    ['Ctrl+. or Pause', 'STOP, the protective stop: always, also while a dialog is open'],
     ['?', 'this help'],
 ];
 

@@ -317,7 +317,7 @@ export function ProgramIndex() {
                         <Choice hidden label={`Version of ${program.name}`} value="" options={[['', '@'], ...program.versions.map((version): [string, string] => [String(version), `@${version}`])]} change={(version) => version && void it.openProgram(`${program.name}@${version}`)} />
                     )}
                     {program.origin !== 'library' && it.me?.may_operate && (
-                        <button className="small" aria-label={`Delete ${program.name}`} title="Delete all versions" onClick={() => { if (window.confirm(`Delete all versions of ${program.name}?${used && ` It is ${used}.`}`)) void it.deleteProgram(program.name); }}>×</button>
+                        <button className="small" aria-label={`Delete ${program.name}`} title="Delete all versions" onClick={() => it.confirm(`Delete all versions of ${program.name}?${used && ` It is ${used}.`}`, 'Delete', () => void it.deleteProgram(program.name))}>×</button>
                     )}
                 </div>
                 );

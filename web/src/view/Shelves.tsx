@@ -177,14 +177,35 @@ export function Files() {
                                 {skill.versions.length > 1 && (
                                     <button className="small" aria-label={`Compare versions of ${skill.name}`} title="Compare versions" onClick={() => { it.dialog = { kind: 'compare', name: skill.name }; it.changed(); }}>≠</button>
                                 )}
-                                <button className="small" aria-label={`Delete ${skill.name}`} title="Delete all versions" onClick={() => void it.deleteSkill(skill.name)}>×</button>
+                                <button className="small" aria-label={`Delete ${skill.name}`} title="Delete all versions" onClick={() => it.confirm(`Delete ${skill.versions.length === 1 ? 'the only version' : `all ${skill.versions.length} versions`} of ${skill.name}? They stay in the bin for 30 days.`, 'Delete', () => void it.deleteSkill(skill.name))}>×</button>
                             </>
                         )}
                     </div>
                 ))}
             </section>
+            <Bin />
             <ProgramIndex />
         </div>
+    );
+}
+
+/** What was deleted, and can be brought back. */
+function Bin() {
+    const it = useStill();
+    const [isOpen, setIsOpen] = useState(false);
+    useEffect(() => { if (isOpen) void it.loadBin(); }, [it, it.skills, isOpen]);
+    return (
+        <details onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+            <summary>Bin</summary>
+            {it.bin.length === 0 && <p className="quiet">It is empty. What is deleted stays here for 30 days.</p>}
+            {it.bin.map((skill) => (
+                <div key={skill.name} className="skill-row">
+                    <span className="skill-item"><span className="skill-name">{skill.name}</span>
+                        <span className="skill-description">version {skill.versions.join(', ')}{skill.saved && `, deleted ${new Date(skill.saved.sec * 1000).toLocaleDateString()}`}</span></span>
+                    {it.me?.may_operate && <button aria-label={`Restore ${skill.name}`} onClick={() => void it.restoreSkill(skill.name)}>Restore</button>}
+                </div>
+            ))}
+        </details>
     );
 }
 

@@ -2,7 +2,6 @@
 
 import type { Graph } from '../text/graph.ts';
 import { boxId, type Fold, foldsOf } from '../text/folds.ts';
-import type { Way } from '../way.ts';
 import { type Box, type Link, type Picture, structureOf } from './picture.ts';
 
 function boxesOf(graph: Graph): { folded: Fold[]; boxOf: (id: string) => string } {
@@ -38,21 +37,11 @@ export function foldPicture(picture: Picture, graph: Graph): Picture {
         // Of several that begin and end at the same places, one is drawn: they would lie on each other.
         const key = isOut ? `${from}>${to}` : to !== link.to ? `${from}>${link.port}>${to}` : link.id;
         const known = links.get(key);
-        if (known) known.more += 1;
-        else links.set(key, { ...link, from, to, port: isOut ? 'out' : link.port, label: isOut ? labelOf(link) : link.label, more: 0 });
+        if (known) {
+            known.more += 1;
+            known.others = [...(known.others ?? []), link.id];
+        } else links.set(key, { ...link, from, to, port: isOut ? 'out' : link.port, label: isOut ? labelOf(link) : link.label, more: 0 });
     }
     const shown = [...links.values()].map(({ more, ...link }): Link => (more === 0 ? link : { ...link, label: `${link.label} +${more}`.trim() }));
     return { boxes, links: shown, structure: structureOf(boxes, shown) };
-}
-
-/** The way of a run, also between folded boxes. */
-export function foldWay(way: Way, graph: Graph): Way {
-    const { folded, boxOf } = boxesOf(graph);
-    if (folded.length === 0) return way;
-    const links = new Set(way.links);
-    for (const link of way.links) {
-        const [from = '', to = ''] = link.split('>');
-        if (boxOf(from) !== boxOf(to)) links.add(`${boxOf(from)}>${boxOf(to)}`);
-    }
-    return { ...way, links };
 }

@@ -30,6 +30,8 @@ export interface Link {
     index: number;
     label: string;
     failure: boolean;
+    /** Others that are drawn as this one. */
+    others?: string[];
 }
 
 export interface Picture {

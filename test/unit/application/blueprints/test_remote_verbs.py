@@ -26,6 +26,7 @@ def skill(name: str, **fields: Any) -> SimpleNamespace:
         "name": name, "version": 1, "level": "blueprint", "category": "", "origin": "store", "scenarios": [],
         "parts": [], "parameters": [], "results": ["done"], "failures": ["failed", "lost"], "runs": 0, "succeeded": 0,
         "duration": float("nan"), "description": "", "problem": "", "text": f"name: {name}\n", "calls": [],
+        "versions": [1], "saved": SimpleNamespace(sec=0),
     }  # fmt: skip
     return SimpleNamespace(**{**given, **fields})
 
@@ -69,6 +70,9 @@ class StandIn:
 
     def answer_delete_skill(self, name: str, **_: Any) -> Any:
         return DefinitionError(f"skill {name!r} is called by 'tour'") if name == "greet" else "deleted: version 1"
+
+    def answer_restore_skill(self, name: str, **_: Any) -> Any:
+        return "restored: version 1, 2"
 
     def answer_give_command(self, text: str, **_: Any) -> Any:
         return SimpleNamespace(blueprint="tour", run="r1", message="")
@@ -131,6 +135,16 @@ def test_show_save_and_delete(node: StandIn, tmp_path: Path, capsys: Captured) -
     assert json.loads(capsys.readouterr().out)["overtaken"] == "name: theirs"
     assert main(["delete", "tour@1"]) == ExitCode.DONE
     assert main(["delete", "greet"]) == ExitCode.FAILED and "called by 'tour'" in capsys.readouterr().err
+
+
+def test_N53_the_bin_is_listed_and_restored_from(node: StandIn, capsys: Captured) -> None:
+    assert main(["list", "--deleted"]) == ExitCode.DONE
+    assert capsys.readouterr().out.splitlines()[0].split() == ["skill", "versions", "deleted"]
+    assert node.asked[-1][1] == {"0": "", "deleted": True}
+    assert main(["restore", "tour"]) == ExitCode.DONE
+    assert capsys.readouterr().out == "restored: version 1, 2\n" and node.asked[-1][1] == {"0": "tour", "source": "me"}
+    node.skills = []
+    assert main(["list", "--deleted"]) == ExitCode.DONE and capsys.readouterr().out == "the bin is empty\n"
 
 
 def write(folder: Path, **calls: str) -> list[str]:

@@ -13,7 +13,7 @@ from memory_robot import MemoryRobot
 from served_editor import Served
 
 from robot_rt_control.application.editor import people as module
-from robot_rt_control.application.editor.keys import COOKIE, Keys, Person
+from robot_rt_control.application.editor.keys import Keys, Person
 from robot_rt_control.application.editor.people import People
 
 LONG = "name: long\nnodes:\n  a: {wait: 100}\n"
@@ -92,7 +92,7 @@ def test_E13_over_sockets_and_by_cookie_alone(
     async def page(cookie: str) -> str:
         """Open a page, and close it. Returns who operates, as it is shown there."""
         async with (
-            aiohttp.ClientSession(cookies={COOKIE: cookie}) as session,
+            aiohttp.ClientSession(cookies={editor.server.cookie: cookie}) as session,
             session.ws_connect(f"{editor.origin}/api/live", origin=editor.origin) as live,
         ):
             assert (await asyncio.to_thread(editor.post, "operate", {"take": True}, cookie=ann))[0] == 200

@@ -11,7 +11,7 @@ import aiohttp
 from memory_robot import MemoryRobot
 from served_editor import Served
 
-from robot_rt_control.application.editor.keys import COOKIE, Person
+from robot_rt_control.application.editor.keys import Person
 from robot_rt_control.application.editor.run_logs import MAX_RECORDS, RunLogs
 from robot_rt_control.application.editor.watchers import Watcher, Watchers
 from robot_rt_control.vocabulary.errors import NoAnswer
@@ -110,7 +110,7 @@ def test_E8_each_browser_gets_the_whole_log_of_its_run(editor: Served, robot: Me
     async def follow(has: int) -> list[str]:
         found: list[str] = []
         async with (
-            aiohttp.ClientSession(cookies={COOKIE: cookie}) as session,
+            aiohttp.ClientSession(cookies={editor.server.cookie: cookie}) as session,
             session.ws_connect(f"{editor.origin}/api/live", origin=editor.origin) as live,
         ):
             await live.send_json({"variables": [], "run": "run-1", "records": has})

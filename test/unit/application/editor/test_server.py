@@ -18,7 +18,10 @@ from memory_robot import MemoryRobot
 from served_editor import Served, served
 
 from robot_rt_control.application.editor import keys
-from robot_rt_control.application.editor.keys import COOKIE, Keys
+from robot_rt_control.application.editor.keys import Keys
+from robot_rt_control.application.editor.robot import SILENT_S
+from robot_rt_control.application.editor.ros_robot import silences
+from robot_rt_control.blueprint.node.node import BEAT_S
 from robot_rt_control.program.motion_commands import Command
 
 NAP = "name: nap\nstart: a\nnodes:\n  a: {wait: 0.3, then: b}\n  b: {say: hello}\n"
@@ -81,7 +84,7 @@ def test_E2_the_cookie_is_strict_and_not_for_scripts(editor: Served) -> None:
     body = json.dumps({"token": editor.server.keys.operate, "name": "Ann"})
     _, headers, answer = editor.request("POST", "/api/enter", body)
     cookie = headers["set-cookie"]
-    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and cookie.startswith(f"{COOKIE}=")
+    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and cookie.startswith(f"{editor.server.cookie}=")
     assert json.loads(answer)["name"] == "Ann" and editor.server.keys.operate not in cookie
 
 
@@ -129,7 +132,7 @@ def test_E3_other_hosts_and_origins_are_refused(editor: Served, robot: MemoryRob
     assert not motions(robot) and editor.server.refused[403] >= 16
 
     async def sockets() -> None:
-        async with aiohttp.ClientSession(cookies={COOKIE: cookie}) as session:
+        async with aiohttp.ClientSession(cookies={editor.server.cookie: cookie}) as session:
             for origin in ("http://evil.example", None):
                 headers = {"Origin": origin} if origin else {}
                 with pytest.raises(aiohttp.WSServerHandshakeError, match="403"):
@@ -168,7 +171,7 @@ def test_E4_sockets_that_misbehave_are_closed(editor: Served, clock: Clock) -> N
     async def closed_by(*messages: Any) -> bool:
         cookie = editor.enter(editor.server.keys.operate)
         async with (
-            aiohttp.ClientSession(cookies={COOKIE: cookie}) as session,
+            aiohttp.ClientSession(cookies={editor.server.cookie: cookie}) as session,
             session.ws_connect(f"{editor.origin}/api/live", origin=editor.origin, max_msg_size=0) as live,
         ):
             for message in (*messages, json.dumps({"variables": ["the.last"]})):
@@ -281,14 +284,14 @@ def test_E7_a_browser_that_reads_nothing_delays_nobody(editor: Served, robot: Me
     deaf.sendall(
         f"GET /api/live HTTP/1.1\r\nHost: 127.0.0.1:{editor.port}\r\nOrigin: {editor.origin}\r\nUpgrade: websocket\r\n"
         f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-        f"Cookie: {COOKIE}={cookie}\r\n\r\n".encode()
+        f"Cookie: {editor.server.cookie}={cookie}\r\n\r\n".encode()
     )
 
     number, seen = 0, list[tuple[float, float]]()
 
     async def states() -> None:
         async with (
-            aiohttp.ClientSession(cookies={COOKIE: cookie}) as session,
+            aiohttp.ClientSession(cookies={editor.server.cookie: cookie}) as session,
             session.ws_connect(f"{editor.origin}/api/live", origin=editor.origin) as live,
         ):
             while len(seen) < 20:
@@ -323,7 +326,7 @@ def test_E8_who_comes_sees_what_is_true_now(editor: Served, robot: MemoryRobot) 
 
     async def first() -> dict[str, Any] | None:
         async with (
-            aiohttp.ClientSession(cookies={COOKIE: cookie}) as session,
+            aiohttp.ClientSession(cookies={editor.server.cookie: cookie}) as session,
             session.ws_connect(f"{editor.origin}/api/live", origin=editor.origin) as live,
         ):
             await live.send_json({"variables": ["below.distance", "nonsense"]})
@@ -417,7 +420,8 @@ def test_malformed_requests_and_messages_start_nothing(editor: Served, robot: Me
 
 
 def test_E4_so_many_sockets_and_no_more(editor: Served) -> None:
-    people = [{"Cookie": f"{COOKIE}={editor.enter(editor.server.keys.operate)}"} for _ in range(6)]  # 20 each
+    token = editor.server.keys.operate
+    people = [{"Cookie": f"{editor.server.cookie}={editor.enter(token)}"} for _ in range(6)]  # 20 each
 
     async def opened(count: int, people: list[dict[str, str]]) -> tuple[int, int]:
         async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
@@ -487,3 +491,91 @@ def test_the_keys_of_motion_commands_are_those_that_programs_read(editor: Served
     assert (keys["via"]["unit"], keys["via"]["length"]) == ("rad or m", "points")
     assert (keys["pose.position"]["unit"], keys["pose.position"]["length"]) == ("m", "any")
     assert all(key["description"] and "[" not in key["description"] for key in keys.values())
+
+
+def test_E15_a_stop_needs_no_cookie_and_a_release_does(editor: Served, robot: MemoryRobot, clock: Clock) -> None:
+    for cookie in ("", "of an earlier start"):
+        assert editor.post("protective_stop", {"stop": True}, cookie=cookie) == (200, {"success": True, "message": ""})
+        (latched,) = robot.stops
+        assert (latched["source"], latched["who"]) == ("editor", "editor: a page without a link")
+        for fields in ({"stop": False}, {}, {"stop": 1}):
+            assert editor.post("protective_stop", fields, cookie=cookie)[0] == 403 and robot.stopped
+        robot.latch("editor", "", stop=False)
+    for headers in ({"Origin": "http://evil.example"}, {"Origin": ""}, {"Host": "evil.example"}):
+        assert editor.post("protective_stop", {"stop": True}, **headers)[0] == 403 and not robot.stopped
+    statuses = [editor.post("protective_stop", {"stop": True})[0] for _ in range(60)]
+    assert set(statuses) == {200, 429}, "strangers share what one person may"
+    watching = editor.enter(editor.server.keys.watch, "Eve")
+    assert editor.post("protective_stop", {"stop": True}, cookie=watching)[1]["success"]
+    assert robot.stops[-1]["who"] == "editor: Eve"
+
+
+def test_E15_a_release_takes_away_the_pages_own_stop_only(editor: Served, robot: MemoryRobot) -> None:
+    cookie = editor.enter(editor.server.keys.operate, "Ann")
+    robot.latch("door", "door open")
+    assert editor.post("protective_stop", {"stop": True}, cookie=cookie)[1]["success"]
+    assert [stop["source"] for stop in robot.stops] == ["door", "editor"]
+    assert editor.post("protective_stop", {"stop": False}, cookie=cookie)[1]["success"]
+    assert [stop["source"] for stop in robot.stops] == ["door"] and robot.stopped
+
+
+def test_E15_two_editors_in_one_browser_keep_their_cookies(editor: Served, robot: MemoryRobot) -> None:
+    with served(robot) as other:
+        assert editor.server.cookie != other.server.cookie
+
+        async def both() -> list[int]:
+            jar = aiohttp.CookieJar(unsafe=True)  # for an address instead of a name; as a browser, for all of its ports
+            async with aiohttp.ClientSession(cookie_jar=jar) as session:
+                for each in (editor, other):
+                    body = {"token": each.server.keys.operate, "name": "Ann"}
+                    async with session.post(f"{each.origin}/api/enter", json=body, headers={"Origin": each.origin}):
+                        pass
+                statuses = []
+                for each in (editor, other):
+                    headers = {"Origin": each.origin}
+                    async with session.post(f"{each.origin}/api/me", json={}, headers=headers) as answer:
+                        statuses.append(answer.status)
+            return statuses
+
+        assert asyncio.run(both()) == [200, 200]
+
+
+def test_E16_silence_is_shown_while_the_robot_answers_nothing(
+    editor: Served, robot: MemoryRobot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cookie, answers, asked = editor.enter(editor.server.keys.operate), threading.Event(), threading.Event()
+
+    def hangs(names: Any) -> Any:
+        asked.set()
+        answers.wait(AT_MOST)
+        return {}
+
+    monkeypatch.setattr(robot, "values", hangs)
+
+    async def shown() -> Any:
+        async with (
+            aiohttp.ClientSession(cookies={editor.server.cookie: cookie}) as session,
+            session.ws_connect(f"{editor.origin}/api/live", origin=editor.origin) as live,
+        ):
+            await live.send_json({"variables": ["below.distance"]})
+            await asyncio.get_running_loop().run_in_executor(None, asked.wait, AT_MOST)
+            robot.silent = {"executor": 0.8}
+            while True:
+                state = await live.receive_json(timeout=AT_MOST)
+                if not state["robot"]["executor"]:
+                    assert not answers.is_set(), "nobody waited for the values"
+                    again = await live.receive_json(timeout=AT_MOST)
+                    assert again["robot"] == state["robot"], "the same state is sent again: its silence would be heard"
+                    return state["robot"]["silent"]
+
+    try:
+        assert asyncio.run(shown()) == {"executor": 0.8}
+    finally:
+        answers.set()
+
+
+def test_E16_the_age_of_the_last_word() -> None:
+    assert silences(10.0, executor=None, blueprints=9.6) == {}, "never heard is no silence"
+    assert silences(10.0, executor=9.2, blueprints=9.5) == {"executor": 0.8}
+    assert silences(10.0, executor=8.9, blueprints=5.2) == {"executor": 1.0, "blueprints": 4.0}
+    assert SILENT_S + 0.2 < 1.0 > 2 * BEAT_S, "an executor's beat and the server's look are in time for one second"
