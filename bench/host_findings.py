@@ -43,7 +43,7 @@ def bounds(lease_s: float, simulated: bool = False) -> Bounds:
         stream_rest=defaults.STREAM_TIMEOUT_S * (10.0 if simulated else 1.0) + brake,
         action_rest=lease_s + brake,
         ended=lease_s,
-        told=longest_silence(lease_s),
+        told=longest_silence(lease_s, simulated=simulated),
     )
 
 

@@ -3,9 +3,11 @@
     ./run prove [--tests 0] [--programs 100000] [--motions 1000000] [--switches 100000] [--goals 10000] [--files 100000]
                  [--kills 100] [--seed N]
     ./run prove --hosts [--seed N]
+    ./run prove --attack [--seconds 1800] [--only NAME ...] [--short] [--list] [--seed N]
 
 The second form does one proof alone, with a workcell and an application on two hosts (docs/several_machines.md). It
-needs root, or a kernel that lets users make namespaces, and takes some six minutes.
+needs root, or a kernel that lets users make namespaces, and takes some six minutes. The third form attacks everything
+that promises something, and counts the commands at the hardware's border: bench/attack/run.py.
 
 New seeds in each run; the kills (some 8 s each) and the hosts need a machine with nothing else to do.
 
@@ -138,7 +140,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--kills", type=int, default=100, help="killed processes (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**9), help="default: a new one")
     parser.add_argument("--hosts", action="store_true", help="two hosts and a cut network, and nothing else")
-    given = parser.parse_args(argv)
+    parser.add_argument("--attack", action="store_true", help="hostile input of all kinds, with options of its own")
+    given, others = parser.parse_known_args(argv)
+    if given.attack:
+        command = [sys.executable, str(REPOSITORY / "bench" / "attack" / "run.py"), "--seed", str(given.seed), *others]
+        return subprocess.run(command, check=False).returncode
+    if others:
+        parser.error(f"unrecognized arguments: {' '.join(others)}")
     if given.hosts:
         command = [sys.executable, str(REPOSITORY / "bench" / "two_hosts.py"), "--seed", str(given.seed)]
         return subprocess.run(command, check=False).returncode

@@ -8,11 +8,18 @@ others. Without a workcell, run it in the harness:
 
 import math
 
-from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.actions.authoring import (
+    PER_JOINT,
+    POSITION,
+    ActionType,
+    Parameter,
+    PartKind,
+    Slot,
+    StateVariable,
+    limited,
+    limited_dtype,
+)
 from robot_rt_control.testing.action_harness import ActionHarness
-from robot_rt_control.vocabulary.enums import CommandMode, PartKind
-
-_POSITION = int(CommandMode.POSITION)
 
 
 class Wave(ActionType):
@@ -26,7 +33,7 @@ class Wave(ActionType):
         Parameter(name="frequency", unit="Hz", default=0.5, minimum=0.01, maximum=5.0, description="Sine frequency."),
     )
     state_variables = (StateVariable(name="elapsed", unit="s", description="Time since the start."),)
-    State = {"center": (float, PER_JOINT)}
+    State = {"center": (float, PER_JOINT), "motion": limited_dtype}
 
     @staticmethod
     def on_enter(state, params, arm):
@@ -36,12 +43,13 @@ class Wave(ActionType):
     @staticmethod
     def control(state, params, arm):
         state.elapsed += arm.dt
-        arm.command_mode = _POSITION
-        fade_in = min(state.elapsed * params.frequency, 1.0)  # grows over the first period: no jump in velocity
+        arm.command_mode = POSITION
+        fade_in = min(state.elapsed * params.frequency, 1.0)  # it grows over the first period
         wave = fade_in * params.amplitude * math.sin(2.0 * math.pi * params.frequency * state.elapsed)
         for j in range(arm.dof):
             arm.position_command[j] = state.center[j]
         arm.position_command[params.joint] += wave
+        return limited(state.motion, arm)  # a smooth start from any motion, inside all limits
 
 
 def main() -> None:

@@ -13,7 +13,15 @@ from pathlib import Path
 
 from judging.kept_distance import WORKCELL, judge, plot
 
-from robot_rt_control.actions.authoring import ActionType, Parameter, PartKind, Slot, StateVariable
+from robot_rt_control.actions.authoring import (
+    ActionType,
+    Parameter,
+    PartKind,
+    Slot,
+    StateVariable,
+    limited_dtype,
+    limited_velocity,
+)
 from robot_rt_control.actions.cartesian import begin_tool, follow_tool_beside, tool_dtype
 from robot_rt_control.actions.following import towards
 from robot_rt_control.client import Action, Client, Reaction, Session, variable
@@ -48,7 +56,7 @@ class KeepDistance(ActionType):
         StateVariable(name="travelled", unit="m", description="Distance along the way."),
     )
     example = {"distance": 0.005, "speed": 0.05}  # for measuring its compute time
-    State = {"tool": tool_dtype, "slope": float}  # [m/s] upward velocity that follows the surface's slope
+    State = {"tool": tool_dtype, "motion": limited_dtype, "slope": float}  # [m/s] upward: the surface's
 
     @staticmethod
     def on_enter(state, params, arm, sensor):
@@ -80,7 +88,8 @@ class KeepDistance(ActionType):
             goal = along if i == 1 else (upward if i == 2 else 0.0)
             state.tool.twist[i] = towards(state.tool.twist[i], goal, _ACCELERATION * arm.dt)
         state.travelled += state.tool.twist[1] * arm.dt
-        return follow_tool_beside(state.tool, arm, _STRAIGHTEN, _UP)  # the sensor decides the tool's height
+        status = follow_tool_beside(state.tool, arm, _STRAIGHTEN, _UP)  # the sensor decides the tool's height
+        return status if status != 0 else limited_velocity(state.motion, arm, 1.0)
 
 
 def define(session: Session) -> None:
@@ -108,7 +117,7 @@ def main(client: Client, output: Path | str = "output/07_kept_distance") -> dict
         with session.record(*names) as recording:
             session.start("approach")
             session.wait_until("keep.travelled > 0.2", timeout_s=PATIENCE)
-            client.take_picture(Path(output) / "scene.png")
+            client.take_picture(copy_to=Path(output) / "scene.png")
             session.wait_for("at_the_end", timeout_s=PATIENCE)
             session.wait_until("rangefinder.distance > 0.03", timeout_s=PATIENCE)
     plot(recording, DISTANCE, Path(output) / "distance.png")

@@ -54,7 +54,7 @@ def main(client: Client, output: Path | str = "output/08_contact_admittance") ->
         with session.record("wrist.force.z", "arm.tool.y", "arm.tool.z") as recording:
             session.start("approach")
             session.wait_until("wipe.travelled > 0.15", timeout_s=PATIENCE)
-            client.take_picture(Path(output) / "scene.png")
+            client.take_picture(copy_to=Path(output) / "scene.png")
             session.wait_until("arm.tool.z > 0.2", timeout_s=PATIENCE)
         found = next(e for e in session.events if e.name == "found")
         plot(recording, weight, found.tick, Path(output) / "force.png")

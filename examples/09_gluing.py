@@ -71,7 +71,7 @@ def with_a_visitor(client: Client, session: Session, picture: Path) -> dict[str,
     session.start("approach", "close_clamp")
     person = session.wait_for("person", PATIENCE)
     rest = session.wait_for("at_rest", PATIENCE)
-    client.take_picture(picture)
+    client.take_picture(copy_to=picture)
     session.wait_until(variable("person.distance") > 2 * NEAR, PATIENCE)
     # Whether it is safe to continue is decided by the application, as an operator would, and not by the loop.
     applied, place, direction = (person.values[f"glue.{name}"] for name in ("thickness", "place", "direction"))

@@ -99,9 +99,9 @@ def main(client: Client, output: Path | str = "output/11_two_digit_grasp") -> di
         with session.record(*RECORDED) as recording:
             session.start("grasp")
             session.wait_for("lifted", timeout_s=PATIENCE)
-            client.take_picture(Path(output) / "lifted.png")
+            client.take_picture(copy_to=Path(output) / "lifted.png")
             session.wait_for("dropped_off", timeout_s=PATIENCE)
-        client.take_picture(Path(output) / "dropped_off.png")
+        client.take_picture(copy_to=Path(output) / "dropped_off.png")
         plot(recording, session.events, FORCE, Path(output) / "grasp.png")
         return judge(recording, session.events, FORCE)
 

@@ -67,7 +67,7 @@ def main(client: Client, output: Path | str = "output/12_nominal_path") -> dict[
         with session.record(*RECORDED) as recording:
             session.start("ready", "watch")
             session.wait_until("slide.way > 0.15", timeout_s=PATIENCE)
-            client.take_picture(Path(output) / "scene.png")
+            client.take_picture(copy_to=Path(output) / "scene.png")
             session.wait_for("at_the_end", timeout_s=PATIENCE)
             session.wait_until("arm.tool.z > 0.2", timeout_s=PATIENCE)
         plot(recording, curve(), FORCE, Path(output) / "path.png")

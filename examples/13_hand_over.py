@@ -84,10 +84,10 @@ def main(client: Client, output: Path | str = "output/13_hand_over") -> dict[str
         with session.record(*RECORDED) as recording:
             session.start("reach")
             session.wait_for("handed_over", timeout_s=PATIENCE)
-            client.take_picture(Path(output) / "handed_over.png")
+            client.take_picture(copy_to=Path(output) / "handed_over.png")
             session.wait_for("apart", timeout_s=PATIENCE)
             client.sleep(0.5)  # B alone holds the bar
-        client.take_picture(Path(output) / "apart.png")
+        client.take_picture(copy_to=Path(output) / "apart.png")
         plot(recording, session.events, Path(output) / "hand_over.png")
         return judge(recording, session.events)
 

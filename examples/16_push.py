@@ -58,7 +58,7 @@ def main(
             break
         result = plan_again(task, push, joints=found.joints, body=found.body, way=first.way, settings=settings)
     push.save(Path(output) / "last.plan")
-    client.take_picture(Path(output) / "scene.png")
+    client.take_picture(copy_to=Path(output) / "scene.png")
     return errors
 
 

@@ -34,7 +34,7 @@ def main(client: Client, output: Path | str = "output/17_base") -> list[str]:
         x, y = client.value("camera.x"), client.value("camera.y")
         print(f"{run} run: {ended.last_event or ended.message}; the box is at ({x:.3f}, {y:.3f}) m")
         exits.append(ended.last_event)
-    client.take_picture(Path(output) / "scene.png")
+    client.take_picture(copy_to=Path(output) / "scene.png")
     return exits
 
 

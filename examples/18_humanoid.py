@@ -39,7 +39,7 @@ def main(client: Client, output: Path | str = "output/18_humanoid") -> dict[str,
     torso = measured(client, workcell, (), pose="camera").body
     assert torso is not None  # it was asked for
     print(f"{len(begun)} actions for {len(jump.parts)} parts; the torso has come to z {torso.position[2]:.3f} m")
-    client.take_picture(Path(output) / "scene.png")
+    client.take_picture(copy_to=Path(output) / "scene.png")
     return begun
 
 

@@ -45,10 +45,10 @@ def main(client: Client, output: Path | str = "output/19_pinch") -> tuple[float,
     print("distances at the end: " + ", ".join(f"{name} {1e3 * gap:.1f} mm" for name, gap in gaps))
     run_plan(client, pinch, workcell, pose="camera")
     pinched = cube(client)
-    client.take_picture(Path(output) / "pinched.png")
+    client.take_picture(copy_to=Path(output) / "pinched.png")
     carry(client, workcell, BACK)
     carried = cube(client)
-    client.take_picture(Path(output) / "carried.png")
+    client.take_picture(copy_to=Path(output) / "carried.png")
     print(f"pinched {1e3 * pinched:.1f} mm to the left, carried back to {1e3 * carried:.1f} mm")
     return pinched, carried
 

@@ -38,7 +38,7 @@ def main(client: Client, output: Path | str = "output/20_blueprint") -> list[dic
     for record in log:
         if record["what"] in ("ended", "reaction", "end"):
             print(f"{record['time']:7.3f} s  {record.get('path', ''):<20} {record.get('result', record['what'])}")
-    client.take_picture(Path(output) / "scene.png")
+    client.take_picture(copy_to=Path(output) / "scene.png")
     way = frozenset(record["path"] for record in log if record["what"] == "ended")
     draw(blueprint_diagram(SkillTemplate(texts[-1]), active=way), Path(output) / "way.png")
     return log

@@ -90,7 +90,7 @@ class Scene:
                 picture, later = PICTURES[node.path.rpartition("/")[2]]
                 self._taken.add(picture)
                 self._client.sleep(later)
-                self._client.take_picture(self._output / f"{picture}.png", width=WIDTH)
+                self._client.take_picture(copy_to=self._output / f"{picture}.png", width=WIDTH)
 
     def _matters(self, node: Any) -> bool:
         if node.run in self._seen:
@@ -110,7 +110,7 @@ def main(client: Client, output: Path | str = "output/21_welcome") -> dict[str, 
         blueprints.control("arm", seconds=300.0, source="example")
         visitor.comes(mia=True)
         ends["mia"] = scene.watch().result
-        client.take_picture(output / "recognised.png", width=WIDTH)
+        client.take_picture(copy_to=output / "recognised.png", width=WIDTH)
         visitor.leaves(mia=True)
         client.sleep(6.0)
         visitor.comes()
@@ -119,7 +119,7 @@ def main(client: Client, output: Path | str = "output/21_welcome") -> dict[str, 
         ends["drink"] = scene.watch(ANSWERS | {"Water, tea, or nothing?": "tea"}).result
         blueprints.give_command("Greet Ann!", source="example")
         ends["short_welcome"] = scene.watch().result
-        client.take_picture(output / "end.png", width=WIDTH)
+        client.take_picture(copy_to=output / "end.png", width=WIDTH)
         for text in getattr(blueprints, "said", ()):
             print(f"robot said: {text}")
     return ends

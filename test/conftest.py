@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from watched_border import border_is_kept  # noqa: F401  (a fixture of all tests)
 
 settings.register_profile("repeatable", derandomize=True)
 if os.environ.get("CI"):

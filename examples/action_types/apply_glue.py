@@ -12,6 +12,8 @@ from robot_rt_control.actions.authoring import (
     Slot,
     StateVariable,
     Status,
+    limited_dtype,
+    limited_velocity,
 )
 from robot_rt_control.actions.cartesian import begin_tool, follow_tool, tool_dtype
 
@@ -77,6 +79,7 @@ class ApplyGlue(ActionType):
         "is_dry": float,  # it moves to the start of the glue
         "volume": float,  # [m^3] applied since the start
         "tool": tool_dtype,
+        "motion": limited_dtype,
     }
 
     def prepare_parameters(self, values, params):
@@ -150,7 +153,8 @@ class ApplyGlue(ActionType):
             state.tool.position[i] = params.begin[i] + place * params.along[i]
             state.tool.twist[i] = (state.place - place) / dt * params.along[i] if dt > 0.0 else 0.0
             state.tool.twist[3 + i] = 0.0
-        return follow_tool(state.tool, arm, _CORRECTION)
+        status = follow_tool(state.tool, arm, _CORRECTION)
+        return status if status != 0 else limited_velocity(state.motion, arm, 1.0)
 
 
 class CloseValve(ActionType):

@@ -2,13 +2,22 @@
 
 import math
 
-from robot_rt_control.actions.authoring import ActionType, Parameter, PartKind, Slot, StateVariable
+from robot_rt_control.actions.authoring import (
+    ActionType,
+    Parameter,
+    PartKind,
+    Slot,
+    StateVariable,
+    limited_dtype,
+    limited_velocity,
+)
 from robot_rt_control.actions.cartesian import begin_tool, follow_tool_beside, tool_dtype
 from robot_rt_control.actions.following import towards
 from robot_rt_control.model.kinematics import quaternion_rotate
 
 _STRAIGHTEN = 10.0  # [1/s] gain that keeps the tool upright and on its way
 _SMOOTHING = 0.005  # [s] time constant of the felt force: a jolt of one tick is no contact
+_JERK = 50.0  # times the limit: with less it would press harder before it gives way
 _TOUCHES = 0.1  # fraction of the wanted force above which the tool touches the surface
 _SETTLED = 0.1  # [s] for which the force must be within the tolerance
 
@@ -46,6 +55,7 @@ class Comply(ActionType):
     example = {"force": 10.0, "weight": 2.0, "mass": 5.0, "damping": 500.0}
     State = {
         "tool": tool_dtype,
+        "motion": limited_dtype,
         "into": float,  # [m/s] present velocity along the tool's z axis
         "slope": float,  # [m/s] part of it that follows the surface's slope
         "across": (float, 3),  # [m/s] present velocity
@@ -104,4 +114,5 @@ class Comply(ActionType):
             state.tool.twist[3 + i] = 0.0
         state.travelled += math.sqrt(speed_squared) * dt
         # Along its axis the force alone decides the tool's position.
-        return follow_tool_beside(state.tool, arm, _STRAIGHTEN, state.axis)
+        status = follow_tool_beside(state.tool, arm, _STRAIGHTEN, state.axis)
+        return status if status != 0 else limited_velocity(state.motion, arm, _JERK)

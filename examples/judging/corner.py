@@ -13,7 +13,7 @@ COLORS = {"force": "#f5b7b1", "velocity": "#d6eaf8", "distance": "#d5f5e3"}
 
 
 def judge(recording: Recording, force: float) -> dict[str, float]:
-    """Print and return the results: seconds until the corner, and the force while the tool slides along a wall."""
+    """Print and return the results: seconds until the corner, and the force along a wall and in the corner."""
     done: dict[str, float] = {}
     for axis in "xy":
         for name, part in phases(recording, f"corner.{axis}", list(COLORS)):
@@ -25,6 +25,11 @@ def judge(recording: Recording, force: float) -> dict[str, float]:
                 push = recording[f"watch.push_{axis}"][part][settled]
                 done |= {"lowest": float(push.min()), "highest": float(push.max())}
                 print(f"   {push.min():.2f} to {push.max():.2f} N, {force:g} wanted")
+    pressed = recording["press.elapsed"]
+    for axis in "xy":
+        push = recording[f"watch.push_{axis}"][pressed > 0.5]  # before, the second axis settles
+        done |= {f"{axis}_least": float(push.min()), f"{axis}_most": float(push.max())}
+        print(f"{axis}: {push.min():.2f} to {push.max():.2f} N in the corner, for {np.nanmax(pressed):.1f} s")
     done["peak"] = float(np.nanmax([recording["watch.push_x"], recording["watch.push_y"]]))
     done["seconds"] = float(np.nanmax(recording["corner.elapsed"]))
     print(f"in the corner after {done['seconds']:.2f} s; largest push along an axis {done['peak']:.2f} N")
@@ -39,6 +44,8 @@ def plot(recording: Recording, force: float, file: Path) -> None:
     import matplotlib.pyplot as plt
 
     time = recording.time - recording.time[phases(recording, "corner.x", list(COLORS))[0][1].start]
+    pressed = recording["press.elapsed"]
+    end = time[np.flatnonzero(pressed > 0.0)[0]] + 1.0 if (pressed > 0.0).any() else time[-1]
     figure, axes = plt.subplots(2, 2, figsize=(11, 6), sharex=True, sharey="row", constrained_layout=True)
     for column, axis in enumerate("xy"):
         speed, push = axes[:, column]
@@ -46,11 +53,11 @@ def plot(recording: Recording, force: float, file: Path) -> None:
         speed.plot(time, recording[f"arm.tool.velocity.{axis}"], color="#1b2631", lw=1)
         push.plot(time, recording[f"watch.push_{axis}"], color="#1b2631", lw=1)
         push.axhline(force, color="k", ls="--", lw=0.8)
-        speed.set(title=f"along {axis}", xlim=(-0.1, time[-1]))
+        speed.set(title=f"along {axis}", xlim=(-0.1, end))
         push.set(xlabel="time since the start [s]")
     axes[0, 0].set(ylabel="measured velocity [m/s]")
     axes[1, 0].set(ylabel="push [N]")
     explain_bands(figure, COLORS)
-    figure.suptitle("Into a corner in one state: what governs each axis")
+    figure.suptitle("Into a corner in one state: what governs each axis; then one second of pressing")
     figure.savefig(file, dpi=110)
     plt.close(figure)

@@ -1,6 +1,5 @@
 """What the welcome robot sees and plans, as Python functions: the capabilities that its skills are made of."""
 
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -26,8 +25,7 @@ STRETCHED = 0.6
 @skill(category="sensing", outputs={"picture": {"type": "text"}})
 def collect_image(handle: Handle) -> object:
     """Take a picture with the robot's camera."""
-    file = Path(tempfile.gettempdir()) / "welcome_robot.png"
-    return {"picture": str(handle.view.take_picture(file))}
+    return {"picture": str(handle.view.take_picture())}
 
 
 @skill(category="analysis", results={"no_face": {"failure": True}}, outputs={"features": {"type": "text"}})

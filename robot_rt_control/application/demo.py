@@ -122,7 +122,7 @@ def bring_up(workcell: DemoWorkcell, client: Client, console: Console) -> None:
 
 def take_picture(client: Client, file: Path) -> None:
     """Have the simulator's camera take a picture of the scene. Raises RobotControlError: it has none."""
-    client.take_picture(file)
+    client.take_picture(copy_to=file)
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:

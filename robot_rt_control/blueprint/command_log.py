@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from robot_rt_control.blueprint.events import Moment
+from robot_rt_control.vocabulary.private_files import make_private, private
 
 COMMANDS_FILE = "commands.log"
 """JSON lines: every command, whether it started something or not."""
@@ -25,8 +26,8 @@ def note(folder: Path, moment: Moment, at: str, what: str, source: str, content:
     """
     path = folder / COMMANDS_FILE
     line = {"tick": moment.tick, "time": moment.time, "at": at, "what": what, "source": source, "content": content}
-    folder.mkdir(parents=True, exist_ok=True)
+    make_private(folder)
     if path.exists() and path.stat().st_size > _BYTES:
         path.replace(path.with_suffix(".old"))
-    with path.open("a", encoding="utf-8") as file:
+    with open(path, "a", encoding="utf-8", opener=private) as file:
         file.write(json.dumps(line | more) + "\n")

@@ -14,6 +14,7 @@ from robot_rt_control.blueprint.events import Moment
 from robot_rt_control.blueprint.orders import Record
 from robot_rt_control.blueprint.results import Outcome
 from robot_rt_control.vocabulary.errors import DefinitionError
+from robot_rt_control.vocabulary.private_files import make_private, private
 
 KEPT = 200
 """Runs whose logs are kept."""
@@ -39,11 +40,11 @@ class RunLog:
     """
 
     def __init__(self, folder: Path, name: str) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
         for old in sorted(folder.glob("*.jsonl"))[: -(KEPT - 1)]:
             old.unlink(missing_ok=True)
         self.path = folder / f"{name}.jsonl"
-        self._file = self.path.open("x", encoding="utf-8")
+        self._file = open(self.path, "x", encoding="utf-8", opener=private)  # noqa: SIM115  # until `close`
 
     def write(self, record: Record) -> None:
         """Add a line. Raises OSError."""

@@ -143,6 +143,11 @@ class Backend(Protocol):
 
     # --- time and events ------------------------------------------------------------------------
 
+    @property
+    def simulated(self) -> bool:
+        """Whether the workcell is known to live in simulated time."""
+        ...
+
     def now(self) -> float:
         """[s] on the clock of time-outs: simulated time where the workcell lives in it, else monotonic."""
         ...
@@ -304,7 +309,7 @@ class Backend(Protocol):
 
     def recover(self, parts: Sequence[str]) -> list[str]: ...
 
-    def take_picture(self, path: Path, width: int, height: int) -> Path: ...
+    def take_picture(self, name: str, width: int, height: int) -> Path: ...
 
     def record(self, on: bool) -> str:
         """Returns the file."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import atexit
+import itertools
+import shutil
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -17,7 +20,7 @@ from robot_rt_control.client.session import BUILD_TIMEOUT_S, Session
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.definitions.class_place import file_and_text, source_text
 from robot_rt_control.vocabulary import defaults
-from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, unknown
+from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, RobotControlError, unknown
 
 
 class Client:
@@ -57,7 +60,9 @@ class Client:
         self.backend: Backend = backend
         self.programs = Programs(backend)
         self._loaded_classes: set[type[ActionType]] = set()
-        self._sessions: list[Session] = []
+        self._sessions: weakref.WeakValueDictionary[int, Session] = weakref.WeakValueDictionary()
+        """In the order of their opening. The backend holds those that live: they receive events."""
+        self._numbers = itertools.count()
 
     # --- life -----------------------------------------------------------------------------------
 
@@ -72,7 +77,7 @@ class Client:
     def close(self) -> None:
         """Close all sessions, and disconnect. A client that is still open at the end of its process is closed then."""
         atexit.unregister(self.close)
-        for session in self._sessions:
+        for session in list(self._sessions.values()):
             if session.ended is None:
                 session.close()
         self.backend.close()
@@ -207,7 +212,7 @@ class Client:
             detached_s=float(detached_s),
         )
         session = Session(self.backend, request, self._loaded_classes)
-        self._sessions.append(session)
+        self._sessions[next(self._numbers)] = session
         return session
 
     def watch(self, *, deadline_s: float = 0.0, name: str = "watch") -> Session:
@@ -247,7 +252,8 @@ class Client:
 
     def _set_motion(self, parts: tuple[str, ...], command: str) -> None:
         """Send one request for each session of this client that holds some of the parts: each has its own secret."""
-        own = [session for session in self._sessions if session.ended is None and session.secret and session.parts]
+        live = list(self._sessions.values())
+        own = [session for session in live if session.ended is None and session.secret and session.parts]
         if not parts and len(own) < 2:
             self.backend.set_motion((), command, own[0].secret if own else "")
             return
@@ -286,13 +292,33 @@ class Client:
         """
         return self.backend.recover(parts)
 
-    def take_picture(self, file: Path | str, *, width: int = 0, height: int = 0) -> Path:
-        """Have the simulator's camera write a PNG on its machine; 0: the size in the workcell file.
+    def take_picture(
+        self, name: str = "", *, width: int = 0, height: int = 0, copy_to: Path | str | None = None
+    ) -> Path:
+        """Have the simulator's camera write a PNG on its machine, into the folder of its run. Returns its path.
+
+        Args:
+            name: of a new file: letters, digits, "_" and "-"; empty: made from the time.
+            width, height: [pixels]; 0: the size in the workcell file.
+            copy_to: a file on this machine, written by this process: its path is returned. It may exist.
 
         Raises:
-            HardwareError: the hardware has no camera, or the file cannot be written.
+            DefinitionError: the name is not valid, or there is such a picture.
+            CapacityError: there are too many in this run.
+            HardwareError: the hardware has no camera, or the file cannot be written, or not be copied: the simulator
+                runs on another machine or as another user.
         """
-        return self.backend.take_picture(Path(file).resolve(), width, height)
+        path = self.backend.take_picture(name, width, height)
+        if copy_to is None:
+            return path
+        try:
+            return Path(shutil.copyfile(path, copy_to))
+        except OSError as error:
+            raise HardwareError(
+                f"picture {path} cannot be copied to {copy_to}",
+                got=str(error),
+                hint="It is on the machine of the simulator, readable for the simulator's user",
+            ) from error
 
     def record(self, on: bool) -> str:
         """Begin, or end, to record all ticks. Returns the file, on the executor's machine.

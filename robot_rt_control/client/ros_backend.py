@@ -51,7 +51,7 @@ from robot_rt_control.ros.goal_client import GoalClient
 from robot_rt_control.ros.listener import ListeningNode
 from robot_rt_control.ros.refusals import error_of
 from robot_rt_control.vocabulary.enums import LOCKSTEP
-from robot_rt_control.vocabulary.errors import HardwareError, NoAnswer, RobotControlError
+from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, NoAnswer, RobotControlError
 
 _KEPT_STATES = 512
 _GRAIN_S = 0.05
@@ -358,6 +358,10 @@ class RosBackend(RosServices, ThreadedWaiting):
             self._tick = max(self._tick, tick + int((self._clock.now() - since) / period))
             return self._tick, self._tick * period
 
+    @property
+    def simulated(self) -> bool:
+        return self._clock.simulated
+
     def now(self) -> float:
         return self._clock.now()
 
@@ -411,14 +415,16 @@ class RosBackend(RosServices, ThreadedWaiting):
         self._services.find(look, "service 'protective_stop', of the executor or the control server,")
         return int(self._services.call(srv.ProtectiveStop, path, stop=stop, reason=reason).tick)
 
-    def take_picture(self, path: Path, width: int, height: int) -> Path:
+    def take_picture(self, name: str, width: int, height: int) -> Path:
         hint = "Only simulated hardware has one, such as pybullet"
         if os.environ.get("ROS_DISCOVERY_SERVER", ""):
             hint += ". With a discovery server, it is found only with ROS_SUPER_CLIENT=TRUE"
         refused: RobotControlError = HardwareError("no device has a camera", hint=hint)
         for service in self._services.offered("take_picture"):  # by each driver; in lockstep by the executor
             try:
-                answer = self._services.call(srv.TakePicture, service, width=width, height=height, path=str(path))
+                answer = self._services.call(srv.TakePicture, service, width=width, height=height, name=name)
+            except DefinitionError:
+                raise
             except RobotControlError as error:
                 refused = error  # the next one's device may have a camera
                 continue

@@ -21,6 +21,8 @@ from robot_rt_control.vocabulary.waiting import Waiting
 _POLL_S = 1.0
 _LOOK_S = 0.1
 """How often it is looked whether an answer can still come."""
+_KEPT_ENDED = 256
+"""Sessions whose end ends the requests that wait for an answer."""
 GONE_S = 2.0
 """[s] without a server after which the answer to an earlier request is given up: the server that took it is gone."""
 
@@ -90,6 +92,8 @@ class Services:
         Calls with a time-out of their own are not concerned. From any thread.
         """
         self._ended[session] = reason
+        while len(self._ended) > _KEPT_ENDED:
+            self._ended.pop(next(iter(self._ended)))
 
     def call(
         self,

@@ -87,6 +87,7 @@ class Session:
                 self._lost,
                 lease_s=self.lease_s,
                 name=f"lease of {self.id}",
+                simulated=lambda: backend.simulated,
             )
         with self._receiving:
             early, self._early = self._early, None
@@ -129,10 +130,8 @@ class Session:
                 _log.warning("session %s could not be closed, and ends by its lease if it has one: %s", self.id, error)
         self._inbox.end(CLOSED)
         self._inbox.close()
-        self._backend.remove_listener(self._receive)
-        if self._stream_queues:
-            self._backend.forget(self.id)
-            close_all(self._stream_queues)
+        self._leave()
+        close_all(self._stream_queues)
 
     @property
     def ended(self) -> str | None:
@@ -156,7 +155,17 @@ class Session:
     def _lost(self, reason: str) -> None:
         """In the thread that renews the lease."""
         self._inbox.end(reason)
-        self._backend.give_up(self.id, lambda: SessionEnded.of(self.id, self.name, reason))
+        self._leave()
+        id, name = self.id, self.name  # what is kept of it is not the whole session
+        self._backend.give_up(id, lambda: SessionEnded.of(id, name, reason))
+
+    def _leave(self) -> None:
+        """It has ended: nothing more comes, and the backend holds it no longer."""
+        self._backend.remove_listener(self._receive)
+        if self._stream_queues:
+            self._backend.forget(self.id)
+            for queue in self._stream_queues:
+                queue.finish()
 
     def _live(self) -> SessionKey:
         """The session's key. Raises SessionError: the session has ended."""
@@ -485,5 +494,7 @@ class Session:
             if event.kind == Kind.REPLACE_REFUSED and event.tick == self._replacement[0]:
                 self._replacement[1]()
             self._inbox.receive(event)
+            if event.kind == Kind.SESSION_ENDED:
+                self._leave()
         elif event.session == "" and (self._opened or event.kind == Kind.EVENTS_LOST):
             self._inbox.receive(event)

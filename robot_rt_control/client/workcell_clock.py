@@ -47,6 +47,11 @@ class WorkcellClock:
             self._stamp, self._at = stamp_s, wall
             self._factor = factor if math.isfinite(factor) else 0.0
 
+    @property
+    def simulated(self) -> bool:
+        """Whether the last report was of simulated time."""
+        return self._stamp is not None
+
     def now(self) -> float:
         """[s], from an arbitrary beginning."""
         with self._lock:

@@ -1,8 +1,7 @@
-"""A controller with topics and actions, and a thread for what may wait for the workcell."""
+"""A controller with topics and actions, and threads for what may wait for the workcell."""
 
 from __future__ import annotations
 
-import queue
 import threading
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
@@ -15,6 +14,7 @@ from rclpy.task import Future
 
 from robot_rt_control.client import Client
 from robot_rt_control.controllers.controller import Controller, ControllerState
+from robot_rt_control.controllers.tasks import Tasks
 from robot_rt_control.hardware.parameters import checked
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.ros.periodic import Periodic
@@ -35,8 +35,11 @@ class WorkingController(Controller):
         super().__init__(name, part, client, options)
         if not part.dof:
             raise DefinitionError(f"controller {name!r}: part {part.name!r}", expected="a part with joints", got="none")
-        self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._worker: threading.Thread | None = None
+        self._tasks: Tasks | None = None
+        self._urgent: Tasks | None = None
+        """Both: while it is configured."""
+        self.arriving = threading.Lock()
+        """Held while a command is noted that has come."""
         self._periodic: list[Periodic] = []
         self._remove: list[Callable[[], object]] = []
 
@@ -49,24 +52,28 @@ class WorkingController(Controller):
         """Make topics and actions with `subscribe`, `repeat` and `GoalSide`."""
 
     def configure(self) -> None:
+        self._tasks = Tasks(f"{self.name} tasks", self._attempt)
+        self._urgent = Tasks(f"{self.name} urgent", self._attempt)
         self.offer()
-        self._worker = threading.Thread(target=self._work, name=f"{self.name} tasks", daemon=True)
-        self._worker.start()
         self.state = ControllerState.INACTIVE
 
     def cleanup(self) -> None:
         for periodic in self._periodic:
             periodic.stop()
-        self._tasks.put(None)
-        if self._worker is not None:
-            self._worker.join()
+        for tasks in (self._tasks, self._urgent):
+            if tasks is not None:
+                tasks.end()
         for remove in self._remove:
             remove()
-        self._worker, self._periodic, self._remove = None, [], []
+        self._tasks = self._urgent = None
+        self._periodic, self._remove = [], []
         self.state = ControllerState.UNCONFIGURED
 
-    def subscribe(self, kind: Any, topic: str, callback: Callable[[Any], object], profile: Any = 10) -> None:
-        """Subscribe to a topic below the controller's name. `callback` runs in the node's thread: it must not wait."""
+    def subscribe(self, kind: Any, topic: str, callback: Callable[[Any], object], profile: Any = 1) -> None:
+        """Subscribe to a topic below the controller's name. `callback` runs in the node's thread: it must not wait.
+
+        Each message replaces the one before, so by default only the newest one waits for the node.
+        """
         subscription = self.client.node.create_subscription(kind, f"{self.name}/{topic}", callback, profile)
         self._remove.append(partial(self.client.node.destroy_subscription, subscription))
 
@@ -87,12 +94,25 @@ class WorkingController(Controller):
         self._periodic.append(Periodic(function, 1.0 / rate, self._failed))
 
     def later(self, task: Callable[[], None]) -> None:
-        """Let the controller's thread do what may wait for the workcell; one task follows the other."""
-        self._tasks.put(task)
+        """Let the controller's thread do what may wait for the workcell; one task follows the other, see `Tasks`."""
+        if self._tasks is not None:
+            self._tasks.add(task)
 
     def at_once(self, task: Callable[[], None]) -> None:
-        """Do something that may wait for the workcell in a thread of its own, whatever the controller's thread does."""
-        threading.Thread(target=self._attempt, args=[task], name=f"{self.name} at once", daemon=True).start()
+        """As `later`, in another thread, whatever the controller's thread does: what stops the part."""
+        if self._urgent is not None:
+            self._urgent.add(task)
+
+    def when_none_is_urgent(self, take: Callable[[], None]) -> None:
+        """Wait until all is done that was to be done at once, and then take what has come: nothing that was to be
+        done at once has come after it."""
+        urgent = self._urgent
+        while urgent is not None:
+            urgent.wait_until_idle()
+            with self.arriving:
+                if urgent.is_idle:
+                    take()
+                    return
 
     def warn(self, text: str) -> None:
         self.client.node.get_logger().warning(f"{self.name}: {text}")
@@ -104,10 +124,6 @@ class WorkingController(Controller):
     def now(self) -> float:
         """[s] on the ROS clock."""
         return float(self.client.node.get_clock().now().nanoseconds) * 1e-9
-
-    def _work(self) -> None:
-        while (task := self._tasks.get()) is not None:
-            self._attempt(task)
 
     def _attempt(self, task: Callable[[], None]) -> None:
         try:

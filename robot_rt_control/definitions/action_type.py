@@ -25,8 +25,8 @@ declared state variables (all float64: a bool is 0.0 or 1.0, NaN is unknown; a v
 A signal reads 1.0 in exactly one call of `set_parameters` and `control`.
 
 Each declared stream has a record in the state, see `streams`: `state.goal.value[j]`. Each stream input also
-brings the state variables `<stream>_age`, `_valid`, `_timed_out`, `_missed`, `_late`, `_clamped` and the parameters
-`<stream>_gap`, `_delay`, `_horizon`, `_timeout`. An optional static method
+brings the state variables `<stream>_age`, `_valid`, `_timed_out`, `_missed`, `_late`, `_clamped`, `_latency` and the
+parameters `<stream>_gap`, `_delay`, `_horizon`, `_timeout`. An optional static method
 `interpolate_<stream>(state, params, part, ...)` is its own gap function: it runs before `sense`, reads the samples in
 `state.<stream>.times` and `.values`, and writes `.value`. An optional method `resample_<stream>(self, time, values)`
 runs outside the loop, as long as it takes, for each sample that arrives: see `definitions/resampling.py`.
@@ -350,7 +350,7 @@ def _settings_of(action_type: type[ActionType], stream: StreamInput) -> tuple[Pa
             default=stream.timeout,
             minimum=0.0,
             maximum=3600.0,
-            description="Time without a new sample after which it has timed out; 0: never.",
+            description="Age of its present sample at which it has timed out; 0: never.",
         ),
     )
 
@@ -377,6 +377,14 @@ def fill_parameters(instance: ActionType, values: Mapping[str, ParameterValue], 
         DefinitionError: the values contradict each other, or do not suit the parts.
     """
     settings = _setting_names(type(instance))
+    for stream in stream_inputs(type(instance)):
+        delay, timeout = (float(values[f"{stream.name}_{setting}"]) for setting in ("delay", "timeout"))
+        if delay >= timeout > 0.0:
+            raise DefinitionError(
+                f"{type(instance).name}: {stream.name}_delay",
+                expected=f"less than {stream.name}_timeout, {timeout:g} s: a sample is as old as its delay",
+                got=f"{delay:g} s",
+            )
     instance.prepare_parameters({name: v for name, v in values.items() if name not in settings}, params)
     for name in settings:
         value = values[name]

@@ -6,7 +6,7 @@ import inspect
 from pathlib import Path
 
 from robot_rt_control.definitions.action_type import ActionType
-from robot_rt_control.vocabulary.errors import CompileError
+from robot_rt_control.vocabulary.errors import CompileError, refuse_nul
 
 
 def spec_of(action_type: type[ActionType]) -> str:
@@ -43,6 +43,7 @@ def source_text(source: str | Path | type[ActionType]) -> str:
     if isinstance(source, type):
         return spec_of(source)
     text = str(source)
+    refuse_nul(text, "source of action types")
     place, colon, name = text.rpartition(":")
     if not colon:
         place, name = text, ""

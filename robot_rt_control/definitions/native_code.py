@@ -15,6 +15,7 @@ import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import llvmlite
 import numba
@@ -23,8 +24,9 @@ from llvmlite import binding
 
 from robot_rt_control.definitions.action_type import REALTIME_METHODS
 from robot_rt_control.memory.layout import layout_digest, part_dtype
-from robot_rt_control.native.code_cache import cache_root
-from robot_rt_control.vocabulary.errors import DefinitionError
+from robot_rt_control.native.code_cache import cache_root, own_folder, read_code
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
+from robot_rt_control.vocabulary.private_files import private
 
 FORMAT = 2
 OBJECT_FILE = "action.o"
@@ -89,11 +91,15 @@ def folder_of(key: str) -> Path:
 def store(metadata: NativeMetadata, code: bytes) -> Path:
     """Write a folder of native code atomically."""
     target = folder_of(metadata.key)
-    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    own_folder(target.parent, make=True)
     building = Path(tempfile.mkdtemp(prefix=".building-", dir=target.parent))
     try:
-        (building / OBJECT_FILE).write_bytes(code)
-        (building / METADATA_FILE).write_text(json.dumps(dataclasses.asdict(metadata), indent=2) + "\n")
+        for name, data in (
+            (OBJECT_FILE, code),
+            (METADATA_FILE, json.dumps(dataclasses.asdict(metadata), indent=2).encode() + b"\n"),
+        ):
+            with open(building / name, "xb", opener=private) as file:
+                file.write(data)
         try:
             os.rename(building, target)
         except OSError:  # exists already: replace it if damaged; keep it if another process stored it meanwhile
@@ -139,8 +145,8 @@ def read(key: str) -> tuple[NativeMetadata, bytes]:
     folder = folder_of(key)
     try:
         status = folder.stat()
-        fields = json.loads((folder / METADATA_FILE).read_text())
-        code = (folder / OBJECT_FILE).read_bytes()
+        own_folder(folder.parent)
+        fields, code = _read_own(folder, key, status)
     except FileNotFoundError as error:
         raise DefinitionError(
             f"native code {key} is not in the cache", expected=f"a folder {folder}", hint="Build the action type again"
@@ -149,13 +155,6 @@ def read(key: str) -> tuple[NativeMetadata, bytes]:
         raise DefinitionError(
             f"native code {key}: {METADATA_FILE} is damaged ({error})", hint=f"Delete {folder} and build it again"
         ) from error
-    if status.st_uid != os.geteuid() or status.st_mode & 0o022:
-        raise DefinitionError(
-            f"native code {key} could have been written by another user",
-            expected=f"{folder} owned by user {os.geteuid()} and writable by no other user",
-            got=f"owner {status.st_uid}, mode {status.st_mode & 0o777:o}",
-            hint=f"Delete {folder} and build the action type again",
-        )
     if fields.get("format") != FORMAT:
         raise DefinitionError(
             f"native code {key} has another format",
@@ -168,6 +167,22 @@ def read(key: str) -> tuple[NativeMetadata, bytes]:
     metadata = NativeMetadata(**fields)
     _check(metadata, code, folder)
     return metadata, code
+
+
+def _read_own(folder: Path, key: str, status: os.stat_result) -> tuple[dict[str, Any], bytes]:
+    """Metadata and machine code. Raises DefinitionError: another user can have written them."""
+    hint = f"Delete {folder} and build the action type again"
+    if status.st_uid != os.geteuid() or status.st_mode & 0o022:
+        raise DefinitionError(
+            f"native code {key} could have been written by another user",
+            expected=f"{folder} owned by user {os.geteuid()} and writable by no other user",
+            got=f"owner {status.st_uid}, mode {status.st_mode & 0o777:o}",
+            hint=hint,
+        )
+    try:
+        return json.loads(read_code(folder / METADATA_FILE)), read_code(folder / OBJECT_FILE)
+    except RobotControlError as error:
+        raise DefinitionError(error.what, expected=error.expected, got=error.got, hint=hint) from error
 
 
 def _check(metadata: NativeMetadata, code: bytes, folder: Path) -> None:

@@ -27,12 +27,13 @@ GAP_METHOD = "interpolate_"
 WINDOW = capacities.STREAM_WINDOW
 
 VARIABLES = (
-    ("age", "float", "s", "Since the newest sample of {0!r} took effect; without one, since the action's start."),
+    ("age", "float", "s", "Since the present sample of {0!r} was made; without one, since the action's start."),
     ("valid", "bool", "", "All values of {0!r} are known."),
-    ("timed_out", "bool", "", "No sample of {0!r} took effect for longer than its time-out."),
+    ("timed_out", "bool", "", "The present sample of {0!r} is older than its time-out."),
     ("missed", "int", "", "Samples of {0!r} that did not come since the action's start."),
     ("late", "int", "", "Samples of {0!r} that came after their tick since the action's start."),
     ("clamped", "int", "", "Samples of {0!r} with a value that was clamped to its range since the action's start."),
+    ("latency", "float", "s", "How old the present sample of {0!r} was when it took effect. NaN: there is none."),
 )
 """State variables of each stream input, `<stream>_<name>`: name, type, unit, description. In this order in memory."""
 

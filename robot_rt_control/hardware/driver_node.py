@@ -16,7 +16,7 @@ from robot_rt_control import srv
 from robot_rt_control.hardware.driver import Driver
 from robot_rt_control.hardware.driver_health import Cycles, driver_health
 from robot_rt_control.hardware.from_workcell import hardware_info, with_window
-from robot_rt_control.hardware.picture import PictureInCopy, camera_of, picture_path
+from robot_rt_control.hardware.picture import PictureFolder, PictureInCopy, camera_of
 from robot_rt_control.hardware.urgency import raise_urgency
 from robot_rt_control.memory.segment_names import image_name
 from robot_rt_control.model.workcell import COMPILED, DeviceDescription, Workcell, load_workcell
@@ -60,6 +60,7 @@ class HardwareDriverNode(WorkcellNode):
         super().__init__("hardware_driver", _PARAMETERS, **options)
         self._workcell: Workcell | None = None
         self._device: DeviceDescription | None = None
+        self._pictures: PictureFolder | None = None
         self.driver: Driver | None = None
         self._thread: threading.Thread | None = None
         self._opened = threading.Event()
@@ -75,6 +76,7 @@ class HardwareDriverNode(WorkcellNode):
             raise RobotControlError("parameter 'workcell'", expected="the path of a workcell file", got="none")
         workcell = load_workcell(Path(path), self.value("hardware") or None)
         self._workcell = with_window(workcell) if self.value("gui") else workcell
+        self._pictures = PictureFolder(workcell.name)
         self._device = self._find_device(self._workcell)
 
     def _find_device(self, workcell: Workcell) -> DeviceDescription:
@@ -212,12 +214,14 @@ class HardwareDriverNode(WorkcellNode):
         if driver is None:
             raise HardwareError("the device is not open", hint="Activate the driver node")
         camera = camera_of(driver.host.plugin)
-        path, width, height = picture_path(request.path), int(request.width), int(request.height)
-        if camera.has_window:
-            # The scene cannot be copied, so the simulation pauses.
-            driver.call(lambda: camera.take_picture(path, width, height), _PICTURE_S)
-            return path
-        driver.call(lambda: PictureInCopy(camera, path, width, height)).wait(_PICTURE_S)
+        assert self._pictures is not None  # as there is a driver
+        width, height = int(request.width), int(request.height)
+        with self._pictures.new(request.name) as path:
+            if camera.has_window:
+                # The scene cannot be copied, so the simulation pauses.
+                driver.call(lambda: camera.take_picture(path, width, height), _PICTURE_S)
+            else:
+                driver.call(lambda: PictureInCopy(camera, path, width, height)).wait(_PICTURE_S)
         return path
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 from collections.abc import Callable
@@ -20,7 +21,12 @@ from robot_rt_control.memory.layout import (
 )
 from robot_rt_control.memory.shared_memory import Segment, process_start
 from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary.defaults import SNAPSHOT_WAIT_S
 from robot_rt_control.vocabulary.errors import ChannelError
+
+_SPINS, _YIELDS = 100, 20
+"""Attempts to read a snapshot at once, and further ones after leaving the processor to others; then come pauses."""
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.0001, 0.02
 
 
 def _offset(*path: str) -> int:
@@ -34,6 +40,10 @@ _EVENT_BELL, _INSTALL_BELL = _offset("event_bell"), _offset("install_bell")
 _REQUEST, _ANSWER = _offset("staging", "request"), _offset("staging", "answer")
 _EPOCH, _SERVER_PID, _SERVER_EPOCH = _offset("epoch"), _offset("server_pid"), _offset("server_epoch")
 _SERVER_GONE = _offset("server_gone")
+
+
+class ServerTaken(ChannelError):
+    """Another control server is attached."""
 
 
 class Channel:
@@ -140,7 +150,8 @@ class Channel:
         """Claim the one place of a control server.
 
         Raises:
-            ChannelError: another running server holds it, or a detached session goes on without one (U5).
+            ServerTaken: another running server holds it.
+            ChannelError: a detached session goes on without one (U5).
         """
         m = self.memory
         if m.detached_until > 0:
@@ -152,7 +163,7 @@ class Channel:
                 hint="A protective stop at the executor ends it at once",
             )
         if self._segment is not None and not self._segment.claim_user():
-            raise ChannelError(
+            raise ServerTaken(
                 "a control server is attached to this executor already",
                 expected="one server",
                 got=f"process {int(m.server_pid)}",
@@ -244,19 +255,37 @@ class Channel:
     def snapshot(self) -> np.record:
         """A consistent copy of the last tick's snapshot.
 
+        While the loop writes, or has lost its processor within a write, this waits: at first it only tries again, then
+        it leaves the processor to others, then it sleeps. From any thread.
+
         Raises:
-            ChannelError: the loop was writing at each of very many attempts.
+            ChannelError: the loop was writing at each attempt in SNAPSHOT_WAIT_S.
         """
         copy = np.zeros(1, snapshot_dtype)[0]
-        for _ in range(10_000):
+        begin, pause = time.monotonic(), _FIRST_PAUSE_S
+        for attempt in itertools.count():
             before = load_acquire(self.address + _SNAPSHOT)
-            if before & 1:
+            if not before & 1:
+                copy_words(address_of(copy), self.address + _SNAPSHOT, snapshot_dtype.itemsize // 8)
+                fence_acquire()
+                if load_acquire(self.address + _SNAPSHOT) == before:
+                    break
+            if attempt < _SPINS:
                 continue
-            copy_words(address_of(copy), self.address + _SNAPSHOT, snapshot_dtype.itemsize // 8)
-            fence_acquire()
-            if load_acquire(self.address + _SNAPSHOT) == before:
-                return copy
-        raise ChannelError("no consistent snapshot could be read", hint="Did the executor stop within a tick?")
+            if attempt < _SPINS + _YIELDS:
+                os.sched_yield()
+                continue
+            waited = time.monotonic() - begin
+            if waited >= SNAPSHOT_WAIT_S:
+                raise ChannelError(
+                    f"no consistent snapshot could be read for {waited:.1f} s",
+                    expected=f"a tick that ends within {SNAPSHOT_WAIT_S:g} s",
+                    got=f"{attempt + 1} attempts, each while the loop was writing",
+                    hint="The executor was stopped within a tick, or gets no processor time: look at its process",
+                )
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_S)
+        return copy
 
     # --- installing tables: server → executor ------------------------------------------------------
 

@@ -170,6 +170,16 @@ limits_dtype = record(
         *_joints("jerk"),  # 0: not limited
         ("position_tolerance", "f8"),  # measured position may exceed the limit by this much [rad or m]
         ("velocity_tolerance", "f8"),  # measured velocity may exceed the limit by this factor
+        # monitors of the measured motion; 0: off. See realtime/tick/feedback.py
+        *_joints("following"),  # [rad or m] that the joint may be away from its command ...
+        ("following_lag", "f8"),  # [s] ... and how long it may lag behind one that moves
+        ("following_ticks", "i8"),  # for which it may be more
+        ("pace_kept", "f8"),  # fraction of the commanded speed that still counts a tick later
+        ("following_kept", "f8"),  # fraction of the distance from an integrated velocity that still counts a tick later
+        ("stall_ticks", "i8"),  # for which the joint may stand still under an effort near its limit
+        *_joints("frozen_motion"),  # [rad or m] that is commanded while the measured state does not change
+        ("frozen_ticks", "i8"),
+        *_joints("jump", "jump_speed"),  # [rad or m], [rad/s or m/s]: most that a position changes from tick to tick
         ("supported_modes", "i8"),  # bit (1 << CommandMode)
         ("n_outputs", "i8"),
         ("output_lower", "f8", (c.MAX_CHANNELS,)),
@@ -180,6 +190,31 @@ limits_dtype = record(
     ]
 )
 """System limits of one part, out of the reach of action code."""
+
+feedback_dtype = record(
+    [
+        ("velocities", "i8"),  # bit j: the velocity of joint j was known when the part was enabled
+        ("modes", "i8"),  # in which its joints were commanded in the tick before, see joint_modes.py
+        ("age", "f8"),  # [ticks] of the states of the tick before
+        ("now_ns", "i8"),  # of the tick before
+        *_joints("position", "velocity"),  # measured in the tick before
+        *_joints("error"),  # how far the joint is from its command; in effort mode: its speed when that began
+        *_joints("pace"),  # commanded speed, which fades
+        ("beyond", "i8", (c.MAX_JOINTS,)),  # [ticks] for which it has been too far
+        ("stalled", "i8", (c.MAX_JOINTS,)),  # [ticks] for which it has stood still under an effort near its limit
+        ("still", "i8", (c.MAX_JOINTS,)),  # [ticks] for which its state has been the same
+        *_joints("motion"),  # commanded meanwhile
+    ]
+)
+"""What the monitors of a part's measured motion remember."""
+
+left_dtype = record(
+    [
+        ("modes", "i8"),  # of its joints, see joint_modes.py; 0: nothing has left
+        *_joints("position", "velocity", "effort"),
+    ]
+)
+"""The command of a part that left in the last tick."""
 
 part_runtime_dtype = record(
     [
@@ -199,6 +234,9 @@ part_runtime_dtype = record(
         ("outputs_settling", "i8"),  # 1: its motion is disabled, but its safe values are not all sent yet
         ("snapshot_omits", "i8"),  # [bytes] at the end of `measured_dtype` that the part does not use
         ("enabling", "i8"),  # [ticks] left until the motors of its drives must be enabled; 0: it is not being enabled
+        ("rest_wait", "i8"),  # [ticks] left in which it must come to rest, so that it is enabled; 0: it is not awaited
+        ("rest_wait_ticks", "i8"),  # [ticks] for which that is awaited
+        ("enabled_in_stop", "i8"),  # 1: its enabling was asked for during a protective stop, and so starts nothing
         ("fault_code", "i8"),  # error code of the motor that faulted it
     ]
 )
@@ -545,10 +583,13 @@ stream_runtime_dtype = record(
         ("present", "i8"),  # index of the newest sample that has taken effect, -1: none
         ("ticks", "i8", (c.STREAM_WINDOW,)),  # tick from which they are valid
         ("times", "f8", (c.STREAM_WINDOW,)),  # [s] on the loop's clock
+        ("made", "f8", (c.STREAM_WINDOW,)),  # [s] likewise: when their source made them
         ("values", "f8", (c.STREAM_WINDOW, c.MAX_STREAM_VALUES)),  # NaN: never given
         ("rates", "f8", (c.STREAM_WINDOW, c.MAX_STREAM_VALUES)),  # NaN: not given
         ("given", "i1", (c.STREAM_WINDOW, c.MAX_STREAM_VALUES)),  # 0: the value is that of the sample before
         ("used", "i8"),  # number of the newest sample that an activation has seen take effect, -1: none
+        ("latency", "f8"),  # [s] how old the present sample was when it took effect, NaN: there is none
+        ("not_before", "f8"),  # [s] samples that were made earlier are not used
         # the interpolation from one sample to the next
         ("way_end", "i8"),  # number of the sample at its end, -1: none
         ("way_time", "f8"),  # [s] its start
@@ -688,6 +729,8 @@ world_dtype = record(
         ("recorder", recorder_dtype),
         ("parts", part_dtype, (c.MAX_PARTS,)),
         ("parts_runtime", part_runtime_dtype, (c.MAX_PARTS,)),
+        ("feedback", feedback_dtype, (c.MAX_PARTS,)),
+        ("left", left_dtype, (c.MAX_PARTS,)),
         ("gravity_scratch", gravity_scratch_dtype),
         ("limits", limits_dtype, (c.MAX_PARTS,)),
         ("devices", device_dtype, (c.MAX_DEVICES,)),
@@ -742,6 +785,7 @@ sample_dtype = record(
         ("sequence", "i8"),
         ("tick", "i8"),  # input: from which it holds, 0: the next one; output: which wrote it
         ("time", "f8"),  # [s] on the loop's clock, finer than ticks
+        ("made", "f8"),  # [s] input: likewise, when its source made it, as far as that is known
         ("clamped", "i8"),  # input: whether a value was clamped to its range
         ("values", *per_value),  # not finite: not given
         ("rates", *per_value),  # likewise
@@ -843,8 +887,9 @@ channel_dtype = record(
         ("executor_beat", "i8"),  # the executor's Python side
         ("server_native_beat", "i8"),  # a server thread without the GIL
         ("server_python_beat", "i8"),
+        ("server_native_thread", "i8"),  # the system's id of the thread without the GIL
         ("event_bell", "i4", (16,)),  # futex word: rung after events; the rest is padding
-        ("fault_files", "S512"),  # UTF-8: prefix of the logs' paths, before "_<number>.mcap"
+        ("fault_files", "S512"),  # of `fault_log.told_logs`
         ("stop_reason", "S256"),  # UTF-8: why the protective stop was asked for
         ("install_bell", "i4", (16,)),  # futex word: rung after a staging request
         ("commands", command_ring_dtype),

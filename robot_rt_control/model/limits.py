@@ -53,7 +53,10 @@ def unit_of(joint: JointLimits) -> str:
     return "m" if joint.type == "prismatic" else "rad"
 
 
-def _given(value: float | tuple[float, ...] | None, joints: Sequence[JointLimits], place: Place) -> Array | None:
+def given_for_joints(
+    value: float | tuple[float, ...] | None, joints: Sequence[JointLimits], place: Place
+) -> Array | None:
+    """A number for each joint, of what the file gives; None: nothing. Raises DefinitionError: not one for each."""
     if value is None:
         return None
     if isinstance(value, float):
@@ -101,13 +104,13 @@ def resolve_limits(joints: Sequence[JointLimits], given: Limits, place: Place) -
     lower = upper = np.array([])
     for field, sign in (("position_lower", -1.0), ("position_upper", 1.0)):
         bounds = np.array([joint.lower if sign < 0 else joint.upper for joint in joints])
-        values = _given(getattr(given, field), joints, place / field)
+        values = given_for_joints(getattr(given, field), joints, place / field)
         values = bounds if values is None else _bounded(values, bounds, sign, joints, place / field, urdf)
         lower, upper = (values, upper) if sign < 0 else (lower, values)
     _check_range(lower, upper, joints, place)
 
     bounds = np.array([np.inf if joint.velocity is None else joint.velocity for joint in joints])
-    velocity = _given(given.velocity, joints, place / "velocity")
+    velocity = given_for_joints(given.velocity, joints, place / "velocity")
     if velocity is None:
         missing = [joint.name for joint in joints if joint.velocity is None]
         if missing:
@@ -120,14 +123,14 @@ def resolve_limits(joints: Sequence[JointLimits], given: Limits, place: Place) -
     _positive(_bounded(velocity, bounds, 1.0, joints, place / "velocity", urdf), joints, place / "velocity")
 
     bounds = np.array([np.inf if joint.effort is None else joint.effort for joint in joints])
-    effort = _given(given.effort, joints, place / "effort")
+    effort = given_for_joints(given.effort, joints, place / "effort")
     if effort is None:
         effort = bounds
     else:
         _positive(_bounded(effort, bounds, 1.0, joints, place / "effort", urdf), joints, place / "effort")
 
     def free(field: str, default: Array) -> Array:
-        values = _given(getattr(given, field), joints, place / field)
+        values = given_for_joints(getattr(given, field), joints, place / field)
         return default if values is None else _positive(values, joints, place / field)
 
     acceleration = free("acceleration", velocity / defaults.ACCELERATION_TIME_S)
@@ -175,7 +178,7 @@ def resolve_system_limits(
         ("effort_rate", 1.0),
     ):
         planned = getattr(limits, field)
-        values = _given(getattr(given, field), joints, place / field)
+        values = given_for_joints(getattr(given, field), joints, place / field)
         if values is None:
             values = planned * margin
         else:
@@ -187,7 +190,7 @@ def resolve_system_limits(
                 )
                 _bounded(values, urdf[field], -sign, joints, place / field, allowed)
         record[field][:n] = values
-    jerk = _given(given.jerk, joints, place / "jerk")
+    jerk = given_for_joints(given.jerk, joints, place / "jerk")
     if jerk is not None:
         record.jerk[:n] = _bounded(jerk, limits.jerk, -1.0, joints, place / "jerk", whose)
     units = {unit_of(joint) for joint in joints}

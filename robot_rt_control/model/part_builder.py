@@ -15,6 +15,7 @@ from robot_rt_control.model.chain import Chain, chain_of, empty_chain
 from robot_rt_control.model.channels import Channel, fill_channels, io_channels, own_interfaces, sensor_values
 from robot_rt_control.model.forward import forward
 from robot_rt_control.model.limits import JointLimits, ResolvedLimits, resolve_limits, resolve_system_limits
+from robot_rt_control.model.monitors import resolve_monitors
 from robot_rt_control.model.mount import Mount
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.paths import resolve_path
@@ -217,6 +218,7 @@ class PartBuilder:
         limits = resolve_limits(joints, part.limits, place / "limits")
         modes = _command_modes(part, limits, joints, place / "command_modes")
         system = resolve_system_limits(joints, limits, part.system_limits, modes, place / "system_limits")
+        unmonitored = resolve_monitors(system, joints, kind, part.monitors, self.period, place / "monitors")
         start = _start_position(part, limits, joints, place / "start_position")
         record = _record(len(joints), self.period)
         _fill(record, limits, start)
@@ -230,6 +232,7 @@ class PartBuilder:
             joint_types=tuple(joint.type for joint in joints),
             command_modes=modes,
             system_limits=system,
+            unmonitored=unmonitored,
             start_position=start,
             default_action=part.default_action,
             safety_action=part.safety_action,

@@ -12,6 +12,7 @@ from robot_rt_control.model.interfaces import InterfaceDescription, command_inte
 from robot_rt_control.model.mount import Mount
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.urdf import Mimic, Urdf
+from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 from robot_rt_control.vocabulary.part_kinds import position_units
 
@@ -33,6 +34,8 @@ class PartDescription:
     command_modes: tuple[CommandMode, ...] = ()
     system_limits: np.record
     """`layout.limits_dtype`: the limits that the loop enforces."""
+    unmonitored: tuple[str, ...] = ()
+    """Monitors that are off, in words, with the reason."""
     start_position: Array = field(default_factory=lambda: np.zeros(0))
     """(dof,) [rad or m] start position of simulated hardware."""
     default_action: str | None = None
@@ -105,6 +108,11 @@ class PartDescription:
         acceleration, jerk = limits.acceleration[:n], limits.jerk[:n]
         ramps = np.divide(acceleration, jerk, out=np.zeros(n), where=jerk > 0.0)  # 0: not limited
         return float(np.max(limits.velocity[:n] / acceleration + ramps, initial=0.0))
+
+    @property
+    def rest_wait(self) -> float:
+        """[s] for which enabling waits until the part, if it still brakes, is at rest."""
+        return self.braking_time + defaults.REST_WAIT_S
 
     @property
     def state_interfaces(self) -> list[InterfaceDescription]:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from robot_rt_control.vocabulary.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError, refuse_nul
 
 PACKAGE_SCHEME = "package://"
 PYBULLET_DATA_SCHEME = "pybullet_data://"
@@ -46,7 +46,8 @@ def resolve_path(text: str, relative_to: Path, item: str) -> Path:
         item: the item that contains the path, for the error.
 
     Raises:
-        DefinitionError: the scheme is unknown, its package is not installed, or there is no such file.
+        DefinitionError: the scheme is unknown, its package is not installed, or there is no such file; or no path can
+            be so.
     """
     if text.startswith(PYBULLET_DATA_SCHEME):
         data = pybullet_data_folder()
@@ -79,6 +80,7 @@ def resolve_path(text: str, relative_to: Path, item: str) -> Path:
         )
     else:
         path = relative_to / Path(text).expanduser()
+    refuse_nul(str(path), item)
     path = path.resolve()
     if not path.is_file():
         raise DefinitionError(f"{item}: {text!r}", expected="a file", got=f"nothing at {path}")
@@ -90,7 +92,11 @@ def mesh_uri(text: str, urdf_folder: Path) -> str:
 
     A package:// path stays unchanged if this machine does not have the package and the URDF's folder does not
     contain the file: the viewer of the model may have the package.
+
+    Raises:
+        DefinitionError: no path can be so.
     """
+    refuse_nul(unquote(text), "mesh")
     if text.startswith(FILE_SCHEME):
         return text
     if text.startswith(PACKAGE_SCHEME):

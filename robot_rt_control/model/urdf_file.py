@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 
 from robot_rt_control.model.paths import FILE_SCHEME, mesh_uri
 from robot_rt_control.model.urdf import Urdf
-from robot_rt_control.native.code_cache import cache_root
+from robot_rt_control.native.code_cache import cache_root, own_folder
+from robot_rt_control.vocabulary.private_files import foreign_hand, private
 
 
 def absolute_meshes(robot: ElementTree.Element, folder: Path) -> None:
@@ -36,10 +37,11 @@ def urdf_file(urdf: Urdf) -> Path:
         if filename.startswith(FILE_SCHEME):
             element.set("filename", unquote(filename.removeprefix(FILE_SCHEME)))
     content = ElementTree.tostring(robot)
-    file = cache_root() / "urdf" / f"{hashlib.sha256(content).hexdigest()[:24]}.urdf"
-    if not file.is_file():
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folder = own_folder(cache_root() / "urdf", make=True)
+    file = folder / f"{hashlib.sha256(content).hexdigest()[:24]}.urdf"
+    if not file.is_file() or foreign_hand(file):
         part = file.with_suffix(f".{os.getpid()}")
-        part.write_bytes(content)
+        with open(part, "wb", opener=private) as written:
+            written.write(content)
         part.replace(file)
     return file

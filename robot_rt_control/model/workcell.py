@@ -24,7 +24,7 @@ from robot_rt_control.text.document import Document, Place
 from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.text.schema import read
 from robot_rt_control.vocabulary import capacities
-from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, refuse_nul, unknown
 
 TOPIC = "topic"
 """The plugin for ROS topics. A device with a configuration for it, but none for the chosen hardware, runs on it."""
@@ -176,6 +176,7 @@ def load_workcell(path: Path | str, hardware: str | None = None) -> Workcell:
         ProgramError: several such mistakes.
         CapacityError: more parts, devices, joints or interfaces than fit.
     """
+    refuse_nul(str(path), "workcell file")
     path = Path(path).resolve()
     document = Document.load(path, max_bytes=capacities.MAX_WORKCELL_BYTES)
     content, found = read(schema.WorkcellFile, document)

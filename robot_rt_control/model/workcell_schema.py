@@ -57,6 +57,48 @@ class SystemLimits(Model):
     velocity_tolerance: Number | None = Field(default=None, ge=0)  # fraction; None: VELOCITY_TOLERANCE
 
 
+class FollowingError(Model):
+    """A joint that does not follow its command is a fault."""
+
+    position: PerJoint | None = None  # [rad or m] from the command; None: POSITION_TOLERANCE
+    lag: Number | None = Field(default=None, ge=0)  # [s] behind a command that moves; None: FOLLOWING_LAG_S
+    time: Number = Field(default=defaults.FOLLOWING_TIME_S, gt=0)  # [s] for which it may be farther away than both
+
+
+class FrozenFeedback(Model):
+    """Measured states that stay the same to the last bit are a fault."""
+
+    motion: PerJoint | None = None  # [rad or m] that is commanded meanwhile; None: FROZEN_MOTION
+    time: Number = Field(default=defaults.FROZEN_TIME_S, gt=0)  # [s], beyond the device's max_age_ticks
+
+
+_OFF = Annotated[Literal[False], Tag("off")]
+_OFF_OR_ON = Discriminator(lambda value: "off" if value is False else "on")
+
+
+class Monitors(Model):
+    """What is a fault of a part beside its system limits. `false` switches a monitor off: that is said at the start."""
+
+    # without these keys: on with defaults; off for grippers, as one that holds something is blocked
+    following_error: Annotated[_OFF | Annotated[FollowingError, Tag("on")], _OFF_OR_ON] | None = None
+    frozen_feedback: Annotated[_OFF | Annotated[FrozenFeedback, Tag("on")], _OFF_OR_ON] | None = None
+    # [rad or m] that a position may change in a tick beyond JUMP_SPEED; None: POSITION_JUMP
+    position_jump: Annotated[_OFF | Annotated[PerJoint, Tag("on")], _OFF_OR_ON] | None = None
+
+    @model_validator(mode="after")
+    def _above_zero(self) -> Monitors:
+        following, frozen = self.following_error, self.frozen_feedback
+        for key, value in (
+            ("following_error", following.position if following else None),
+            ("frozen_feedback", frozen.motion if frozen else None),
+            ("position_jump", self.position_jump),
+        ):
+            numbers = value if isinstance(value, tuple) else (value,)
+            if value is not None and value is not False and not all(x is not None and x > 0.0 for x in numbers):
+                raise refuse("numbers above 0, or false for the whole monitor", key=key)
+        return self
+
+
 class Recovery(Model):
     """The recovery of a part after a fault: a program that runs in its own session."""
 
@@ -146,6 +188,7 @@ class MovingPart(Part):
     start_position: Numbers | None = None  # [rad or m] start of simulated hardware; None: 0, or mid-range
     limits: Limits = Limits()
     system_limits: SystemLimits = SystemLimits()
+    monitors: Monitors = Monitors()
     command_modes: tuple[Mode, ...] | None = None  # None: position, velocity, and effort if its limit is known
     default_action: str = "hold"  # action type of the default action
     safety_action: str = "stop"  # action type of the safety action after a failure

@@ -5,6 +5,9 @@ calls code in other files; and it is too strict, because a comment changes a fil
 everything that determines the code. So no entry is ever outdated, and no index is needed: processes that compile the
 same function at the same time write the same file, each atomically by renaming. What takes long to compile
 (`compile_by_address`) is compiled by one of them; the others wait for its file.
+
+Files of the cache are code: they are unpickled, loaded and imported. So nothing is taken from a folder or file that
+another user can have written. The same holds for the folder in which Numba keeps what users' own code caches.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from numba.core.ccallback import CFunc
 from numba.core.serialize import dumps
 
 from robot_rt_control.native.code_digest import code_digest
+from robot_rt_control.vocabulary.private_files import check_own, make_private, private, read_own
 
 KEPT = 16
 """Most recently used files that are always kept for each function. Several installations may share one cache."""
@@ -47,6 +51,59 @@ def cache_root() -> Path:
 
 
 _ROOT = cache_root() / "numba"
+_NUMBA_VARIABLE = "NUMBA_CACHE_DIR"
+_checked: set[Path] = set()
+
+
+def own_folder(folder: Path, *, make: bool = False) -> Path:
+    """A folder with code, checked once in a process.
+
+    Args:
+        make: it if it is missing; otherwise a missing one is not looked at.
+
+    Raises:
+        RobotControlError: another user can have written in it.
+        OSError: it cannot be made.
+    """
+    if make:
+        make_private(folder)
+    if folder not in _checked and (make or folder.exists()):
+        check_own(
+            folder,
+            "the cache of compiled code",
+            "Delete what others can have written and restrict the folder (chmod go-w), or set ROBOT_RT_CONTROL_CACHE "
+            f"(for Numba's own cache: {_NUMBA_VARIABLE}) to a folder of your own",
+        )
+        _checked.add(folder)
+    return folder
+
+
+def read_code(path: Path) -> bytes:
+    """The content of a file of the cache.
+
+    Raises:
+        RobotControlError: another user can have written it.
+        OSError: it cannot be read.
+    """
+    own_folder(path.parent)
+    return read_own(path, "compiled code", f"Delete {path.parent}: it is compiled again")
+
+
+def users_numba_folder() -> Path:
+    """Where Numba keeps what users' code has it cache (`cache=True`): it unpickles its index files without a look.
+
+    Raises:
+        RobotControlError: another user can have written in it.
+        OSError: it cannot be made.
+    """
+    folder = own_folder(Path(os.environ.get(_NUMBA_VARIABLE) or cache_root() / "users"), make=True)
+    for path in folder.rglob("*"):
+        check_own(path, "Numba's cache", f"Delete {folder}: what it contains is compiled again")
+    return folder
+
+
+if os.environ.get(_NUMBA_VARIABLE):  # plugins of the hardware may use it in this process
+    own_folder(Path(os.environ[_NUMBA_VARIABLE]))
 
 
 @contextlib.contextmanager
@@ -55,9 +112,8 @@ def alone(name: str) -> Iterator[None]:
 
     If that one dies, the next goes on. If it takes longer than PATIENCE_S, perhaps because it is stopped, both compile.
     """
-    path = cache_root() / "compiling" / name
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with open(path, "w") as file:
+    path = own_folder(cache_root() / "compiling", make=True) / name
+    with open(path, "w", opener=private) as file:
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
             try:
@@ -103,13 +159,17 @@ class CodeCache(_Cache):
             file.unlink(missing_ok=True)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The cached function for these argument types; None if it is not cached."""
+        """The cached function for these argument types; None if it is not cached.
+
+        Raises:
+            RobotControlError: another user can have written the cache.
+        """
         target_context.refresh()
         file = self.file(sig, target_context)
         if not self._enabled:
             return None
         try:
-            payload = pickle.loads(file.read_bytes())
+            payload = pickle.loads(read_code(file))
         except FileNotFoundError:
             return None
         except (EOFError, pickle.UnpicklingError):  # the disk was full, or the machine lost power
@@ -123,7 +183,7 @@ class CodeCache(_Cache):
         """Save a compiled function, unless its code contains addresses of this process."""
         if not self._enabled or data.library.has_dynamic_globals or any(not x.can_cache for x in data.lifted):
             return
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        own_folder(self._folder, make=True)
         with tempfile.NamedTemporaryFile(dir=self._folder, suffix=".part", delete=False) as file:
             file.write(dumps(data._reduce()))
         os.replace(file.name, self._file(sig, data.codegen))

@@ -24,6 +24,7 @@ from robot_rt_control.server.markers.shape import Shape
 from robot_rt_control.server.node.judging_action_server import JudgingActionServer
 from robot_rt_control.server.node.request_sizes import check_sizes
 from robot_rt_control.vocabulary.errors import InternalError, RobotControlError
+from robot_rt_control.vocabulary.private_files import make_private
 
 _FEEDBACK_S = 0.1
 """Between two messages of feedback; a new phase is reported at once."""
@@ -114,7 +115,7 @@ class PlanContactAction:
         return None
 
     def _job(self, request: Any) -> Job:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_private(self._folder)
         return Job(
             task=request.task,
             parameters=parameters_of(request.parameters),

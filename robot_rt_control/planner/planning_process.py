@@ -6,7 +6,6 @@ import os
 import queue
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +28,7 @@ from robot_rt_control.planner.job import (
 )
 from robot_rt_control.planning.plan import Plan
 from robot_rt_control.server.markers.shape import Shape
-from robot_rt_control.server.preparer.process import environment
+from robot_rt_control.server.preparer.process import PYTHON, environment
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 
 SOLVER = "robot_rt_control.planner.solver"
@@ -99,8 +98,7 @@ class PlanningProcess:
             with far:
                 # In a group of its own: a terminal's Ctrl-C does not reach it.
                 self._process = subprocess.Popen(
-                    [sys.executable, "-m", "robot_rt_control.planner.child", str(far.fileno()), str(os.getpid()),
-                     self._solver],
+                    [*PYTHON, "robot_rt_control.planner.child", str(far.fileno()), str(os.getpid()), self._solver],
                     stdin=subprocess.DEVNULL,
                     pass_fds=[far.fileno()],
                     env=environment(),

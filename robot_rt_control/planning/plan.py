@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
 from robot_rt_control.vocabulary.capacities import MAX_TRAJECTORY_POINTS
 from robot_rt_control.vocabulary.errors import DefinitionError, raise_all, unknown
+from robot_rt_control.vocabulary.private_files import private
 
 if TYPE_CHECKING:
     from robot_rt_control.model.pose import Pose
@@ -95,9 +96,9 @@ class Plan:
     """(N + 1, pairs) [m] φ of that iterate: before its geometries were drawn near."""
 
     def save(self, file: Path | str) -> None:
-        """Write it, under exactly this name."""
+        """Write it, under exactly this name, for this user alone."""
         header = np.frombuffer(json.dumps(self.header, sort_keys=True).encode(), dtype=np.uint8)
-        with Path(file).open("wb") as stream:
+        with open(file, "wb", opener=private) as stream:
             np.savez(stream, header=header, **{name: getattr(self, name) for name in _ARRAYS})
 
     def with_verification(self, verification: Mapping[str, Any]) -> Plan:

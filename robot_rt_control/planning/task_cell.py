@@ -21,7 +21,7 @@ from robot_rt_control.planning.contact_model import box_faces
 from robot_rt_control.planning.task import Control
 from robot_rt_control.planning.urdf_shapes import collision_shapes
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
-from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, unknown
+from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, refuse_nul, unknown
 
 Array = NDArray[np.float64]
 
@@ -44,6 +44,7 @@ def find_shipped(name: Path | str, folder: Path, below: str = "") -> Path:
     Raises:
         DefinitionError: there is none.
     """
+    refuse_nul(str(name), "file")
     path = folder / Path(name).expanduser()
     if path.is_file():
         return path

@@ -21,6 +21,7 @@ from robot_rt_control.text.document import read_text
 from robot_rt_control.vocabulary.capacities import MAX_PROGRAM_BYTES
 from robot_rt_control.vocabulary.errors import DefinitionError, Overtaken, RobotControlError, unknown
 from robot_rt_control.vocabulary.names import REFERENCE_PATTERN
+from robot_rt_control.vocabulary.private_files import make_private, private
 
 _REFERENCE = re.compile(REFERENCE_PATTERN)
 _FILE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)@([1-9][0-9]{0,8})\.yaml")
@@ -215,7 +216,7 @@ class TextStore(Generic[_T]):
         folder = self._writable()
         with self._lock:
             try:
-                folder.mkdir(parents=True, exist_ok=True)
+                make_private(folder)
                 kept = self._versions(folder).get(name, {})
                 if based_on is not None and max(kept, default=0) != based_on:
                     raise self._overtaken(name, based_on)
@@ -278,7 +279,7 @@ class TextStore(Generic[_T]):
             versions = self._versions(folder)[name]
             chosen = {version: path} if "@" in reference else versions
             try:
-                (folder / _BIN).mkdir(exist_ok=True)
+                make_private(folder / _BIN)
                 for file in chosen.values():
                     os.utime(file)  # the time from which it is kept in the bin
                     file.replace(folder / _BIN / file.name)
@@ -408,7 +409,7 @@ def _write_next(folder: Path, name: str, text: str, version: int, *, only: bool)
     """
     temporary = folder / f".{name}.{os.getpid()}.{threading.get_ident()}.tmp"
     try:
-        with temporary.open("w", encoding="utf-8") as file:
+        with open(temporary, "w", encoding="utf-8", opener=private) as file:
             file.write(text if text.endswith("\n") else text + "\n")
             file.flush()
             os.fsync(file.fileno())

@@ -27,6 +27,17 @@ from robot_rt_control.vocabulary.errors import RobotControlError
 from robot_rt_control.vocabulary.fault_reasons import FAULTS
 
 
+def told_logs(prefix: str, last: int) -> bytes:
+    """What the executor tells the server of its logs: the prefix of their paths, and the last one that it promises."""
+    return prefix.encode() + b"\0%d" % last
+
+
+def promised_log(told: bytes, number: int) -> str:
+    """The path of a log; empty: there is none, or none is promised. told: by `told_logs`, or empty."""
+    prefix, _, last = told.rpartition(b"\0")
+    return log_path(prefix.decode(), number) if last and number <= int(last) else ""
+
+
 def log_path(prefix: str, number: int) -> str:
     """The file of the log with this number; empty: there is no log."""
     return f"{prefix}_{number:03d}.mcap" if number > 0 and prefix else ""

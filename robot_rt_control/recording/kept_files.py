@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 
 _MADE = r"_\d{8}-\d{6}_\d+"
-"""What `fault_recorder.file_stem` puts after a workcell's name: time and process."""
+"""What `folders.file_stem` puts after a workcell's name: time and process."""
 LOG, RECORDING = r"_(\d+|tick_\d+)", r"(-\d+)?"
 """How the names of logs and of recordings of one workcell go on."""
 
@@ -23,7 +23,7 @@ class KeptFiles:
     A file that was left unfinished by a process that was killed is one of them.
 
     Args:
-        name: the workcell's, as `fault_recorder.file_word` gives it.
+        name: the workcell's, as `folders.file_word` gives it.
         kind: LOG or RECORDING.
         files: how many are kept.
         size: [bytes] that they have together; None: any.

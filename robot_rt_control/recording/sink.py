@@ -16,6 +16,8 @@ class Sink:
 
     The reserve is a file without a name in the same folder, so nothing is left of it if the process dies.
 
+    The file is for this user alone: it shows what a workcell does.
+
     Raises:
         OSError: the file cannot be made, it exists, or there is no room for the reserve.
     """
@@ -26,7 +28,7 @@ class Sink:
         self._reserve = tempfile.TemporaryFile(dir=path.parent)  # noqa: SIM115  # held as long as this object
         try:
             os.posix_fallocate(self._reserve.fileno(), 0, reserve)
-            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         except BaseException:
             self._reserve.close()
             raise

@@ -46,7 +46,9 @@ class Session:
     lease: float
     """[s]; 0: until closed."""
     lease_end: float
-    """When the lease runs out, on the registry's clock."""
+    """When the lease runs out, on the registry's clock of leases."""
+    lease_latest: float = math.inf
+    """When it has run out whatever that clock says, on the registry's clock."""
     deadline: float = math.inf
     """When it ends whatever happens, on the registry's clock of deadlines."""
     deadline_s: float = 0.0
@@ -175,7 +177,7 @@ class SessionRegistry:
 
     Args:
         parts: names of all parts of the workcell.
-        clock: monotonic time [s]; also of deadlines, unless `deadline_clock` is set.
+        clock: monotonic time [s]; also of leases and deadlines, unless `lease_clock` and `deadline_clock` are set.
         prefix: what ids begin with; different for each server that attaches to the same executor.
     """
 
@@ -186,6 +188,10 @@ class SessionRegistry:
         self._lock = threading.Lock()
         self._live: dict[str, Session] = {}
         self._ended: OrderedDict[str, Session] = OrderedDict()
+        self.lease_clock = clock
+        """A LeaseClock, where clients and server are processes of their own."""
+        self.longest_stall = math.inf
+        """[s] How far `lease_clock` may fall behind `clock` within a lease."""
         self.deadline_clock = clock
         """Simulated time where the workcell lives in it."""
         self.shortest_lease = 0.0
@@ -269,7 +275,6 @@ class SessionRegistry:
                     hint="Close some; list_sessions shows them",
                 )
             self._count += 1
-            now = self._clock()
             session = Session(
                 id=f"{self._prefix}{self._count}",
                 name=name,
@@ -277,12 +282,13 @@ class SessionRegistry:
                 identity=identity,
                 parts=tuple(parts),
                 lease=lease,
-                lease_end=now + lease,
+                lease_end=math.inf,
                 deadline=self.deadline_clock() + deadline if deadline > 0 else math.inf,
                 deadline_s=deadline,
                 read_only=read_only,
                 detached=detached,
             )
+            self._renew(session)
             self._live[session.id] = session
         return session
 
@@ -321,28 +327,36 @@ class SessionRegistry:
         Raises:
             SessionError: there is no such session.
         """
-        session = self.get(session_id)
-        session.lease_end = self._clock() + session.lease
+        self._renew(self.get(session_id))
+
+    def _renew(self, session: Session) -> None:
+        session.lease_end = self.lease_clock() + session.lease
+        session.lease_latest = self._clock() + session.lease + self.longest_stall
 
     def remaining(self, session: Session) -> float:
         """[s] until a session ends unless it is renewed; inf: until it is closed."""
-        return session.remaining(self._clock(), self.deadline_clock())
+        return session.remaining(self.lease_clock(), self.deadline_clock())
 
     def overdue(self) -> list[tuple[Session, str]]:
         """Sessions whose deadline has come, or whose lease has run out, and why they end."""
-        now, time = self._clock(), self.deadline_clock()
+        time = self.deadline_clock()
         found = []
         for session in self.live():
             if time >= session.deadline:
                 found.append((session, f"its deadline of {session.deadline_s:g} s has come"))
-            elif session.lease > 0 and now > session.lease_end and not session.detached:
+            elif not session.detached and self._unrenewed(session):
                 found.append((session, f"its client did not renew it for its lease of {session.lease:g} s"))
         return found
 
+    def _unrenewed(self, session: Session) -> bool:
+        """Whether a session's lease has run out."""
+        if session.lease <= 0:
+            return False
+        return self.lease_clock() > session.lease_end or self._clock() > session.lease_latest
+
     def to_detach(self) -> list[tuple[Session, bool]]:
         """Detached sessions whose client has been lost, or is there again, since the loop was told last."""
-        now = self._clock()
-        lost = [(s, s.lease > 0 and now > s.lease_end) for s in self.live() if s.detached]
+        lost = [(s, self._unrenewed(s)) for s in self.live() if s.detached]
         return [(session, gone) for session, gone in lost if gone != session.counting]
 
     def end(self, session: Session, reason: str) -> bool:

@@ -1,6 +1,7 @@
 """Fakes and helpers for users' own tests: `from robot_rt_control.testing import ActionHarness, FakeArm`.
 
-`ActionHarness` runs one action tick by tick on `FakeArm` and `FakePart`; `LockstepCell` runs a whole workcell.
+`ActionHarness` runs one action tick by tick on `FakeArm` and `FakePart`; `LockstepCell` runs a whole workcell, and
+`BorderWatch` looks at every command that leaves it.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from robot_rt_control.testing.action_harness import ActionHarness
+    from robot_rt_control.testing.border_watch import BorderWatch
     from robot_rt_control.testing.fake_arm import FakeArm, FakePart
     from robot_rt_control.testing.lockstep_cell import LockstepCell
 
-__all__ = ["ActionHarness", "FakeArm", "FakePart", "LockstepCell"]
+__all__ = ["ActionHarness", "BorderWatch", "FakeArm", "FakePart", "LockstepCell"]
 
 _PLACES = {
     "ActionHarness": "action_harness",
+    "BorderWatch": "border_watch",
     "FakeArm": "fake_arm",
     "FakePart": "fake_arm",
     "LockstepCell": "lockstep_cell",

@@ -26,7 +26,7 @@ from robot_rt_control.client.program_state import ProgramState, RunOutcome, Stra
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
 from robot_rt_control.definitions.stream_sample import InputSample, OutputSample
-from robot_rt_control.hardware.picture import camera_of, picture_path
+from robot_rt_control.hardware.picture import PictureFolder, camera_of
 from robot_rt_control.realtime.executor.conversions import status_message
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.events.events import ServerEvent
@@ -60,6 +60,7 @@ class CellBackend:
     def __init__(self, cell: SteppedCell, *, keeps_leases: bool) -> None:
         self.cell, self._keeps_leases = cell, keeps_leases
         self._source = EventSource()
+        self._pictures = PictureFolder(cell.workcell.name)
         self._queues: list[tuple[tuple[str, str, str], CallbackQueue[OutputSample]]] = []
         self._states = ProgramStates(self._program_of, self._take_state)
         self._program_states: dict[str, ProgramState] = {}
@@ -77,6 +78,10 @@ class CellBackend:
         return self.cell.server
 
     # --- time and events ------------------------------------------------------------------------
+
+    @property
+    def simulated(self) -> bool:
+        return True
 
     def now(self) -> float:
         return self.cell.tick * self.cell.workcell.period
@@ -292,11 +297,11 @@ class CellBackend:
     def recover(self, parts: Sequence[str]) -> list[str]:
         return self.cell.recoveries.recover(parts)
 
-    def take_picture(self, path: Path, width: int, height: int) -> Path:
+    def take_picture(self, name: str, width: int, height: int) -> Path:
         for host in self.cell.executor.devices.hosts.values():
             if hasattr(host.plugin, "take_picture"):
-                file = picture_path(str(path))
-                camera_of(host.plugin).take_picture(file, width, height)
+                with self._pictures.new(name) as file:
+                    camera_of(host.plugin).take_picture(file, width, height)
                 return file
         raise HardwareError("no device has a camera", hint="Only simulated hardware has one, such as pybullet")
 

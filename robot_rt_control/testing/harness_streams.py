@@ -34,7 +34,7 @@ _CUSTOM = int(GapPolicy.CUSTOM)
 
 
 @realtime
-def _begin(s, ring, n, width, quaternion, tick, period, activation, gap, horizon, record):
+def _begin(s, ring, n, width, quaternion, tick, period, activation, gap, horizon, timeout, record):
     """The functions up to the gap function."""
     now = tick * period
     if s.identity != _IDENTITY:
@@ -43,7 +43,7 @@ def _begin(s, ring, n, width, quaternion, tick, period, activation, gap, horizon
     if activation == 0:
         return
     if s.activation != activation:
-        join_stream(s, n, activation, now)
+        join_stream(s, n, activation, timeout, now)
     find_values(s, n, quaternion, gap, horizon, now)
     if gap == _CUSTOM:
         show_values(s, n, width, record, 1.0)
@@ -113,7 +113,6 @@ class HarnessStream:
         assert isinstance(declared, StreamInput)
         self._writer.begin()
 
-
         def send(sample: InputSample) -> None:
             arrived = self._writer.arrived(
                 sample.values,
@@ -134,6 +133,7 @@ class HarnessStream:
                 now=tick() * self._period,
                 gap=GapPolicy(int(self._setting("gap"))).name.lower(),
                 delay=self._setting("delay"),
+                timeout=self._setting("timeout"),
             )
 
         return Stream(
@@ -167,6 +167,7 @@ class HarnessStream:
             activation,
             int(self._setting("gap")),
             self._setting("horizon"),
+            self._setting("timeout"),
             self._record,
         )
 

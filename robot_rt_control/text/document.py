@@ -57,7 +57,7 @@ def read_text(path: FilePath, max_bytes: int) -> str:
         if len(content) > max_bytes:
             raise _too_large(str(path), max_bytes)
         return content.decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # not UTF-8; or the path has the character NUL
         raise DefinitionError(
             f"file {str(path)!r} cannot be read", expected="a readable UTF-8 text file", got=str(error)
         ) from None
@@ -271,6 +271,8 @@ class _Composer:
                 raise self.error(event, what, f"at most {limit} ({name})", "more", CapacityError)
 
     def scalar(self, event: Any) -> _Item:
+        if "\0" in event.value:  # an escape; no name, path or text has a use for it
+            raise self.error(event, "a text", "no character NUL", f"one in {shortened(repr(event.value))}")
         if event.tag in _TEXT_TAGS or (event.style and event.tag is None):
             return _Item(event.value, event.value)
         if event.tag is not None:

@@ -105,6 +105,8 @@ PARAMETER_UPDATE_BYTES = 4096
 EVENT_RING_ENTRIES = 8192
 MAX_OVERRUN_LIMIT = 64
 """Largest number of missed deadlines that the policy `fault` can tolerate in its window."""
+MAX_PICTURES = 1000
+"""Pictures of one run of a simulator."""
 LOG_REQUESTS = 8
 """Logs of the last ticks that wait for being written."""
 MAX_NAME_LENGTH = 64

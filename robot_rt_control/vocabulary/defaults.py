@@ -9,6 +9,12 @@ SERVER_NATIVE_SILENCE_S = 0.2
 """Silence of the server's GIL-free heartbeat after which it counts as hung."""
 SERVER_PYTHON_SILENCE_S = 2.0
 """Silence of the server's Python heartbeat after which it counts as hung."""
+SERVER_STARVED_SILENCE_S = 3.0
+"""The same limit for both heartbeats while the machine gives the server no processor time."""
+LEASE_STALL_S = 3.0
+"""Time in which the control server itself stands still does not count towards a lease: at most this much."""
+SNAPSHOT_WAIT_S = 5.0
+"""A reader waits this long for a tick to end whose snapshot is being written; then it is an error."""
 SIMULATED_SERVER_SILENCE_S = 20.0
 """The same limit in simulated time, for both heartbeats: a busy machine must not end sessions."""
 SIMULATED_LEASE_S = 10.0
@@ -27,6 +33,8 @@ MAX_AGE_TICKS_COMPILED = 1
 MAX_AGE_TICKS_DRIVER = 50
 DRIVE_MISSING_PACKETS = 3
 """Packets of a drive that are missing in a row when its parts are faulted."""
+REST_WAIT_S = 1.0
+"""Enabling a part that still brakes waits for its braking time and this long; then it is refused."""
 DRIVE_ENABLE_S = 1.0
 """How long the motors of a part may take until all are enabled."""
 EXECUTOR_SILENCE_TICKS = 50
@@ -56,6 +64,13 @@ STREAM_HORIZON_S = 0.1
 """How long a stream input with the gap policy `extrapolate` is extrapolated."""
 STREAM_TIMEOUT_S = 0.3
 """A stream input without a new sample for this time has timed out."""
+STREAM_DELAY_S = 1.0
+"""The longest delay that the server chooses for a stream input."""
+STREAM_JUMP_S = 0.1
+"""A source's clock that runs ahead of what its samples showed so far by more than this has jumped."""
+STREAM_DRIFT = 0.05
+"""A source's clock may run slower than the loop's by this fraction; samples that come later than that explains are
+old."""
 STREAM_LEAD_S = 5.0
 """A sample that would take effect later than this from now is refused."""
 RESAMPLE_LIMIT_S = 10.0
@@ -79,6 +94,28 @@ POSITION_TOLERANCE = {"rad": 0.05, "m": 0.005}
 """A measured position may exceed its limit by this much: controllers overshoot a little."""
 VELOCITY_TOLERANCE = 0.5
 """A measured velocity may exceed the system limit by this fraction of it: measured velocities are noisy."""
+FOLLOWING_LAG_S = 0.1
+"""A joint may lag behind its command by this time and ..."""
+FOLLOWING_LAG_TICKS = 10
+"""... by this many periods; at rest it may be POSITION_TOLERANCE away from it."""
+FOLLOWING_PACE = 5.0
+"""Times FOLLOWING_LAG_S, with which the commanded speed fades: a joint that lags behind moves on while it brakes."""
+FOLLOWING_TIME_S = 0.1
+"""A joint that is farther away from its command for this time is faulted."""
+FOLLOWING_FORGET_S = 1.0
+"""Velocity commands: a distance is forgotten with this time constant. A velocity that is a little wrong is no fault."""
+STALL_TIME_S = 1.0
+"""Effort commands: a joint that stands still for this time under an effort near its limit is faulted."""
+FROZEN_MOTION = {"rad": 0.02, "m": 0.002}
+"""A joint whose measured state stays the same to the last bit while it is commanded to move this far ..."""
+FROZEN_TIME_S = 0.1
+"""... for this time, beyond the device's max_age_ticks, is faulted."""
+POSITION_JUMP = {"rad": 0.1, "m": 0.01}
+"""A measured position that changes by this much in one tick, beyond what JUMP_SPEED allows, is a fault."""
+JUMP_SPEED = 2.0
+"""Times the system limit of velocity: no joint is faster."""
+TOLERANCE_OFF = 10.0
+"""A tolerance of this many times its default, or more, switches its monitor off: that is said at the start."""
 TIME_BUDGET_FRACTION = 0.2
 """Fraction of the period that an action's code may take in one tick, if its type declares no budget."""
 BUDGET_STRIKES = 3

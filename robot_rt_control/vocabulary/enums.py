@@ -93,6 +93,16 @@ class FaultReason(IntEnum):
     """A drive has not answered for more than max_age_ticks."""
     MOTOR_NOT_ENABLED = 10
     """A motor did not follow the enabling, or is no longer enabled though its part is."""
+    UNKNOWN_FEEDBACK = 11
+    """A measured position or velocity that the part needs is not a number."""
+    FOLLOWING_ERROR = 12
+    """A joint does not do what it is commanded."""
+    FROZEN_FEEDBACK = 13
+    """The measured state of a joint does not change, though it is commanded to move."""
+    POSITION_JUMP = 14
+    """A measured position changed faster than the joint can move."""
+    COMMAND_BORDER = 15
+    """A command would have left the system limits although they were applied; it was not sent."""
 
 
 class MotorStatus(IntEnum):

@@ -204,6 +204,19 @@ def shortened(text: str, length: int = 80) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
+def refuse_nul(text: str, what: str) -> None:
+    """Refuse a path that the operating system cannot take, before it raises a ValueError.
+
+    Args:
+        what: names it, for the message.
+
+    Raises:
+        DefinitionError: the character NUL is in it.
+    """
+    if "\0" in text:
+        raise DefinitionError(f"{what}: {text!r}", expected="a text without the character NUL", got="one with it")
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     """The `expected` text for an unknown name: near matches if there are any, else all known names."""
     names = sorted(known)

@@ -68,6 +68,32 @@ FAULTS: Mapping[FaultReason, FaultInfo] = {
         cause="the drive lacks the voltage for its power stage, or its safe torque off is active",
         remedy="release the emergency stop and the safe torque off; check the power of the drive",
     ),
+    FaultReason.UNKNOWN_FEEDBACK: FaultInfo(
+        text="a measured position or velocity is not a number",
+        cause="an encoder's cable is loose, or the driver reports values that it does not know",
+        remedy="check the encoder and its cable, and read the driver's log",
+    ),
+    FaultReason.FOLLOWING_ERROR: FaultInfo(
+        text="a joint does not follow its command",
+        cause="something blocks or drives the joint, its drive is too weak, or its encoder counts the wrong way",
+        remedy="remove what blocks the joint; compare commanded and measured motion in the log; "
+        "monitors.following_error of the workcell has the limits",
+    ),
+    FaultReason.FROZEN_FEEDBACK: FaultInfo(
+        text="the measured state of a joint does not change although it is commanded to move",
+        cause="an encoder or the driver repeats an old state, or a joint is blocked",
+        remedy="restart the driver, check the encoder; remove what blocks the joint",
+    ),
+    FaultReason.POSITION_JUMP: FaultInfo(
+        text="a measured position jumped",
+        cause="an encoder lost counts, was set to another zero, or a cable is loose",
+        remedy="check the encoder and its cable, and whether the joint is where it is shown to be",
+    ),
+    FaultReason.COMMAND_BORDER: FaultInfo(
+        text="a command beyond the system limits was not sent",
+        cause="a mistake in this software, or memory of the loop that something else has written",
+        remedy="report it, with the log of the last ticks",
+    ),
     FaultReason.DEADLINE_MISSED: FaultInfo(
         text="the loop missed too many deadlines",
         cause="the machine is too slow or too busy for the period, or the loop has no real-time priority",

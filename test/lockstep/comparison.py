@@ -33,6 +33,8 @@ class Runner:
     def __init__(self, *benches: Bench) -> None:
         self.benches = benches
         self.writer = TableWriter()
+        self.moving: frozenset[int] = frozenset()
+        """Parts of the first bench that the commands before the present tick have not brought to rest."""
 
     def run(self, program: Program) -> Iterator[tuple[int, list[np.ndarray]]]:
         """Yields (tick, each bench's events) after each tick."""
@@ -49,6 +51,7 @@ class Runner:
                 transaction += 1
                 for bench in self.benches:
                     bench.push(command, transaction, self.writer.slots.of)
+            self.moving = self.benches[0].moving()
             events = []
             for bench in self.benches:
                 bench.show(inputs)
@@ -66,7 +69,10 @@ class Runner:
         runner = Runner(self.benches[0])
         for tick, (events,) in runner.run(program):
             expected = model.tick(
-                program.inputs[tick - 1], program.commands.get(tick, ()), program.installations.get(tick)
+                program.inputs[tick - 1],
+                program.commands.get(tick, ()),
+                program.installations.get(tick),
+                moving=runner.moving,
             )
             got = observed(runner.benches[0], runner.writer, model.definitions, events)
             assert_same(tick, expected, got)
@@ -92,7 +98,8 @@ def regions(a: Bench, b: Bench) -> Iterator[tuple[str, bytes, bytes]]:
     table = v.tables[int(v.active_tables)]
     n_memories = int(v.tables["n_reactions"].max()) + 16
     counts = {
-        "parts": v.n_parts, "parts_runtime": v.n_parts, "active": v.n_active, "scheduled": v.n_scheduled,
+        "parts": v.n_parts, "parts_runtime": v.n_parts, "feedback": v.n_parts, "left": v.n_parts,
+        "active": v.n_active, "scheduled": v.n_scheduled,
         "ended_sessions": table.n_sessions, "actions_runtime": table.n_actions, "reactions_runtime": n_memories,
         "state_arena": int(table.n_actions) * STATE.itemsize // 8,
     }  # fmt: skip

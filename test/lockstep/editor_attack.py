@@ -6,15 +6,19 @@ import asyncio
 import http.client
 import json
 import socket
+import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import aiohttp
+from memory_robot import Json, MemoryRobot
 
 from robot_rt_control.application.editor.keys import cookie_name
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 NAMES = (
     *("list_skills", "read_runs", "save_skill", "delete_skill", "give_command", "control", "run", "list_programs"),
@@ -38,6 +42,47 @@ STARTS = (
 )
 """What starts, changes or releases something."""
 REFUSED = frozenset({400, 403, 404, 405, 409, 413, 414, 429, 431})
+
+
+_WRONG = (AssertionError, AttributeError, IndexError, KeyError, TypeError, ValueError)
+
+
+class StrictRobot(MemoryRobot):
+    """Refuses wrong fields, as the one over ROS; `hangs`: answers nothing until it is set."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.answers = threading.Event()
+        self.answers.set()
+        self.calls_made = 0
+
+    def call(self, service: str, request: Mapping[str, Any]) -> Json:
+        self.calls_made += 1
+        assert self.answers.wait(240)
+        try:
+            return super().call(service, request)
+        except _WRONG as error:
+            raise DefinitionError("request", got=str(error)) from None
+
+    def run(self, goal: Mapping[str, Any]) -> Json:
+        try:
+            return super().run(goal)
+        except _WRONG as error:
+            raise DefinitionError("request", got=str(error)) from None
+
+    def list_programs(self, request: Mapping[str, Any]) -> Json:
+        return super().list_programs({"name": str(request.get("name", ""))})
+
+    def save_program(self, request: Mapping[str, Any]) -> Json:
+        return super().save_program({"text": str(request.get("text", "")), "check_only": True})
+
+
+def wrong_statuses(found: Mapping[tuple[str, int], int]) -> dict[tuple[str, int], int]:
+    """Of how often each kind of request got which status: what should not be."""
+    allowed = {"fields": REFUSED | {200}, "raw": REFUSED | {0, 200}, "path": {0, 400, 404}, "large": {0, 413, 429}}
+    allowed |= dict.fromkeys(("no token", "old token", "watching"), {403, 429})
+    allowed |= {"origin": {403}, "host": {400, 403}, "method": REFUSED | {0}}
+    return {kind: n for kind, n in found.items() if kind[1] not in allowed.get(kind[0], REFUSED)}
 
 
 def wrong_value(random: Random, depth: int = 0) -> Any:

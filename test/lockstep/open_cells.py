@@ -1,4 +1,4 @@
-"""A fixture: a cell that a test leaves open is closed after it. Its memory, threads and folder wait for no collector."""
+"""A fixture: a cell that a test leaves open is closed after it. Its memory, threads, folder wait for no collector."""
 
 from __future__ import annotations
 

@@ -56,6 +56,9 @@ class ActivationRules:
         self.device_failed = dict.fromkeys(devices, False)
         self.states = {p: ENABLED if p in set(enabled) else DISABLED for p in self.device_of}
         self.had_state = dict.fromkeys(devices, False)
+        self.enabling: dict[int, bool] = {}
+        """Part whose enabling waits until it is at rest → whether its default action follows."""
+        self.moving: frozenset[int] = frozenset()
         self.waiting: list[Any] = []
         self.scheduled: list[At] = []
         self.definitions = Definitions((SYSTEM,), (), (), {}, {})
@@ -197,6 +200,7 @@ class ActivationRules:
                 self._take_safety(p for p in activation.action.parts if p != part)
 
     def _fault(self, part: int, reason: str) -> None:  # L4
+        self.enabling.pop(part, None)
         self.states[part] = FAULTED
         self.events.append(Event("PART_FAULTED", part=part, reason=reason))
         self._vacate(part, "PART_FAULT")

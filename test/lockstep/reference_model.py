@@ -50,9 +50,21 @@ class ReferenceModel(ReactionRules):
 
     # --- the tick (T) ---------------------------------------------------------------------------
 
-    def tick(self, inputs: Inputs, commands: Iterable[Any] = (), install: Definitions | None = None) -> Outcome:
-        """One tick, in the order of T1. `install`: new definitions that wait at its boundary (S2)."""
+    def tick(
+        self,
+        inputs: Inputs,
+        commands: Iterable[Any] = (),
+        install: Definitions | None = None,
+        moving: frozenset[int] = frozenset(),
+    ) -> Outcome:
+        """One tick, in the order of T1.
+
+        Args:
+            install: new definitions that wait at its boundary (S2).
+            moving: parts that the last tick's commands have not brought to rest; the model knows no motion.
+        """
         self.tick_number += 1
+        self.moving = moving
         self.calls, self.events, self.claimed = [], [], set()
         for activation in self.active.values():
             activation.sensed = activation.controlled = False
@@ -85,8 +97,13 @@ class ReferenceModel(ReactionRules):
             if self.age[device] == 0:
                 self.measured[part] = (inputs.distance[part], inputs.switch[part], part in inputs.too_fast)
             # T4 says "the device's parts"; only those that may move have anything to lose by it
-            if self.states[part] == ENABLED and (self._stale(part) or self.device_failed[device]):
-                self._fault(part, "STALE_HARDWARE" if self._stale(part) else "HARDWARE_ERROR")
+            if self.states[part] == ENABLED or part in self.enabling:
+                if self._stale(part) or self.device_failed[device]:
+                    self._fault(part, "STALE_HARDWARE" if self._stale(part) else "HARDWARE_ERROR")
+                elif not self._position_is_known(part):  # L19
+                    self._fault(part, "UNKNOWN_FEEDBACK")
+                elif part in self.enabling and part not in self.moving:  # L17
+                    self._enable(part, start=self.enabling[part])
 
     def _look_at_overruns(self, missed: int) -> None:  # L15, policy fault
         self.unreported += missed
@@ -175,12 +192,14 @@ class ReferenceModel(ReactionRules):
                     self.events.append(Event("PROTECTIVE_STOP_RELEASED"))
             case Enable(part):
                 for p in self._parts(part):
-                    if self.states[p] == DISABLED and self._position_is_known(p):
-                        self.states[p] = ENABLED
-                        self.events.append(Event("PART_ENABLED", part=p))
-                        self._take_default([p])
+                    if self.states[p] == DISABLED and self._position_is_known(p) and p not in self.enabling:
+                        if p in self.moving:  # L17
+                            self.enabling[p] = not self.protective_stop
+                        else:
+                            self._enable(p)
             case Disable(part):
                 for p in self._parts(part):
+                    self.enabling.pop(p, None)
                     if self.states[p] == ENABLED:
                         self.states[p] = DISABLED
                         self.events.append(Event("PART_DISABLED", part=p))
@@ -195,6 +214,13 @@ class ReferenceModel(ReactionRules):
                         self._end_session(session, "SERVER_LOST")
                 self.events.append(Event("SERVER_LOST"))
         self.events.append(Event("COMMAND_DONE"))
+
+    def _enable(self, part: int, *, start: bool = True) -> None:
+        self.enabling.pop(part, None)
+        self.states[part] = ENABLED
+        self.events.append(Event("PART_ENABLED", part=part))
+        if start:
+            self._take_default([part])
 
     def _set_parameters(self, identity: int, gain: float) -> None:  # A11
         old = self._definition(identity)
@@ -211,7 +237,7 @@ class ReferenceModel(ReactionRules):
         return list(self.states) if part == -1 else [part]
 
     def _fault_persists(self, part: int) -> bool:
-        return self._stale(part) or self.device_failed[self.device_of[part]]
+        return self.device_failed[self.device_of[part]] or not self._position_is_known(part)
 
     def _refusal(self, command: Any) -> str:
         match command:

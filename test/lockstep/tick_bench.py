@@ -32,6 +32,7 @@ from reference_definitions import (
 from reference_model import OVERRUN_LIMIT, OVERRUN_REPORT, OVERRUN_WINDOW
 
 from robot_rt_control.memory.channel import Channel
+from robot_rt_control.memory.joint_modes import mode_of
 from robot_rt_control.memory.layout import (
     channel_dtype,
     command_dtype,
@@ -44,6 +45,7 @@ from robot_rt_control.memory.layout import (
 from robot_rt_control.realtime.executor.table_check import check_tables
 from robot_rt_control.realtime.tick.tick import tick as compiled_tick
 from robot_rt_control.testing.interpreted_tick import interpreted
+from robot_rt_control.vocabulary.defaults import REST_SPEED_FRACTION
 from robot_rt_control.vocabulary.enums import Command, CommandMode, OperationalState, OverrunPolicy
 
 PERIOD = 0.001
@@ -176,6 +178,7 @@ class Bench:
         chain.axis[:dof] = (0.6, 0.0, 0.8)
         state = OperationalState.ENABLED if enabled else OperationalState.DISABLED
         part.operational_state = runtime.state = int(state)
+        runtime.rest_wait_ticks = 1_000_000
         runtime.device, runtime.active_action, runtime.fault_joint = device, -1, -1
         for name, value in (
             ("position_lower", -1.0), ("position_upper", 1.0), ("velocity", MAX_SPEED), ("acceleration", 100.0),
@@ -289,6 +292,18 @@ class Bench:
         self.world.now_ns = (int(self.world.tick) + 1) * 1_000_000
         self.code.tick(self.world, self.channel.memory)
         return self.channel.take_events()
+
+    def moving(self) -> frozenset[int]:
+        """Parts that the last commands have not brought to rest; of an effort, the measured velocity counts."""
+        found = set()
+        for p in range(int(self.world.n_parts)):
+            part, modes = self.world.parts[p], int(self.world.parts_runtime[p].last_modes)
+            for j in range(int(part.dof)):
+                v, a = float(part.commanded_velocity[j]), float(part.commanded_acceleration[j])
+                by_effort = mode_of(modes, j) == CommandMode.EFFORT
+                if abs(v) > REST_SPEED_FRACTION * MAX_SPEED if by_effort else v != 0.0 or a != 0.0:
+                    found.add(p)
+        return frozenset(found)
 
     def calls(self) -> list[tuple[int, str]]:
         """The calls of the last tick: (identity of the action, method)."""

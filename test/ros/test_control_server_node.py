@@ -388,6 +388,19 @@ def test_S5_a_session_that_nobody_renews_is_lost(cell: Cell) -> None:
     cell.server.wait_for(f"session {session!r} (parts arm) has ended: ")
 
 
+def test_L17_enabling_a_part_that_brakes_answers_when_it_is_at_rest_and_enabled(cell: Cell, session: str) -> None:
+    secret = cell.secrets[session]
+    velocity = msg.ParameterValue(name="velocity", values=[0.5, *[0.0] * 6])
+    move = msg.ActionDefinition(id="a", type="velocity_move", parts=["arm"], parameters=[velocity])
+    cell.call("define_actions", session=session, actions=[move])
+    cell.call("start_actions", session=session, actions=["a"])
+    cell.wait(lambda: cell.client.value("arm.commanded_velocity[0]") > 0.45)
+    cell.call("set_motion", parts=["arm"], command="disable", secret=secret)
+    assert cell.call("set_motion", parts=["arm"], command="enable", secret=secret).message == ""
+    assert {p.name: p.operational_state for p in cell.client.parts()}["arm"] == "enabled"
+    assert cell.client.value("arm.commanded_velocity[0]") == 0.0
+
+
 def test_motion_and_speed(cell: Cell, session: str) -> None:
     secret = cell.secrets[session]
     cell.call("set_motion", parts=["arm"], command="disable", secret=secret)
@@ -631,7 +644,8 @@ def test_S8_after_the_servers_death_parts_are_safe_and_a_new_server_takes_over(c
     held.on("session_ended", told.append)
     cell.server.kill()
     cell.wait(lambda: active[-1] != "a")
-    cell.wait(lambda: told, longest_silence(held.lease_s) + 120.0)  # B6: there was no server to report it
+    # B6: there was no server to report it
+    cell.wait(lambda: told, longest_silence(held.lease_s, simulated=True) + 120.0)
     assert "the control server has not answered for" in told[0].reason == held.ended
     cell.client.close()
     cell.events.clear()
@@ -688,6 +702,43 @@ def test_U5_a_detached_session_ends_by_itself_while_a_new_server_waits_and_a_pro
     cell.call("define_actions", session=again, actions=[wait_action("a", duration=50.0)])
     cell.call("start_actions", session=again, actions=["a"])
     cell.call("close_session", session=again)
+
+
+def test_S25_a_second_server_offers_nothing_until_it_is_attached_itself(cell: Cell, tmp_path: Path) -> None:
+    names = ("open_session", "save_program", "protective_stop", "list_parts")
+
+    def servers() -> set[int]:
+        counts = {cell.client.node.count_services(f"/control_server/{name}") for name in names}
+        counts.add(cell.client.node.count_publishers("/control_server/events"))
+        return counts | {cell.client.node.count_subscribers("/control_server/stream_input")}
+
+    cell.wait(lambda: servers() == {1})
+    parameters = [cell.server._parameters[i] for i in range(1, len(cell.server._parameters), 2)]
+    second = Process(cell.server.module, tmp_path / "second.log", *parameters)
+    try:
+        second.wait_for("not attached to an executor yet: a control server is attached to this executor already")
+        deadline = time.monotonic() + 3.0
+        while time.monotonic() < deadline:  # it would be seen by now
+            assert servers() == {1}
+            time.sleep(0.05)
+        opened = cell.open()
+        cell.call("close_session", session=opened)
+        cell.server.kill()
+        second.wait_for("attached to the executor;")  # it takes over
+        cell.client.close()
+        cell.events.clear()
+        cell.connect()
+        cell.call("close_session", session=cell.open())
+        cell.server.start()
+        cell.server.wait_for("not attached to an executor yet: a control server is attached")
+        cell.wait(lambda: servers() == {1})
+    finally:
+        second.stop()
+    cell.attached += 1
+    cell.wait_until_attached()
+    cell.client.close()
+    cell.events.clear()
+    cell.connect()
 
 
 def test_after_the_executors_death_sessions_have_ended_and_a_new_executor_is_used(cell: Cell) -> None:

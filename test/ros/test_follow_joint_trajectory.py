@@ -336,6 +336,23 @@ def test_trajectories_on_the_topic_and_an_empty_one_that_holds(moveit: MoveIt):
     wait(lambda: largest(moveit.here(), start) < 1e-9)
 
 
+def test_J18_a_stream_of_trajectories_stops_with_an_empty_one_and_none_of_it_comes_later(moveit: MoveIt):
+    """At 200 Hz, which no machine prepares: whatever its speed, most of them have to be left out."""
+    start = moveit.here()
+    wait(lambda: moveit.trajectories.get_subscription_count() > 0)
+    for k in range(400):
+        moveit.trajectories.publish(trajectory((0.8, moved(start, by=0.1 * math.sin(0.02 * k)))))
+        time.sleep(0.005)
+    wait(lambda: largest(moveit.here(), start) > 0.005)
+    moveit.trajectories.publish(JointTrajectory(joint_names=JOINTS))
+    wait(lambda: moveit.here() == moveit.here())
+    held, seen = moveit.here(), len(moveit.states)
+    wait(lambda: len(moveit.states) > seen + 60)  # 3 s
+    assert all(list(state.reference.positions) == held for state in moveit.states[seen:])
+    moveit.trajectories.publish(trajectory((1.5, start)))
+    wait(lambda: largest(moveit.here(), start) < 1e-9)
+
+
 def test_speed_scaling_slows_all_down(moveit: MoveIt):
     moveit.speed.publish(SpeedScalingFactor(factor=0.5))
     wait(lambda: math.isclose(moveit.states[-1].speed_scaling_factor, 0.5))

@@ -1,8 +1,11 @@
 """The package as a whole: interfaces, versions and lists that have to agree with each other."""
 
 import ast
+import hashlib
+import importlib.metadata
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -11,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 import robot_rt_control
 from robot_rt_control.application.process_command import NODES
@@ -188,3 +192,59 @@ def test_commands_that_the_documents_run_in_the_environment_are_there() -> None:
     commands = {word for text in texts for word in re.findall(r"^\./run shell ([\w-]+)", text, re.MULTILINE)}
     scripts = {script.name for script in (REPOSITORY / "scripts").iterdir()}
     assert "robot-rt-control-program" in commands <= {*scripts, "python", "pytest"}
+
+
+def locked() -> dict[str, list[Requirement]]:
+    """What requirements.lock pins, by name: one for each group of Python versions."""
+    found: dict[str, list[Requirement]] = {}
+    for entry in re.split(r"\n(?=[a-z])", text_of("requirements.lock"))[1:]:
+        words, *hashes = entry.replace("\\\n", "").strip().split("--hash=sha256:")
+        assert hashes and all(re.fullmatch(r"[0-9a-f]{64}", h.strip()) for h in hashes), f"{words} has no hash"
+        one = Requirement(words.strip())
+        assert re.fullmatch(r"==[\w.+!]+", str(one.specifier)), f"{words} is not pinned"
+        found.setdefault(re.sub(r"[-_.]+", "-", one.name), []).append(one)
+    return found
+
+
+def test_the_lock_pins_what_pyproject_asks_for_with_hashes_and_names_no_place() -> None:
+    text, data = text_of("requirements.lock"), tomllib.loads(text_of("pyproject.toml"))
+    groups = [data["build-system"]["requires"], data["project"]["dependencies"]]
+    wanted = list(dict.fromkeys(line for group in [*groups, data["project"]["optional-dependencies"]["test"]]
+                                for line in group))  # fmt: skip
+    digest = hashlib.sha256("".join(f"{line}\n" for line in wanted).encode()).hexdigest()[:16]
+    head = f"# What ./run installs. Made by `./run update` from pyproject.toml, {digest}."
+    assert text.startswith(f"{head}\n"), "it was made for other requirements: ./run update"
+    assert "://" not in text and not re.search(r"^ *--(index|extra|find|trusted)", text, re.MULTILINE)
+    pinned = locked()
+    for line in wanted:
+        asked = Requirement(line)
+        versions = [str(one.specifier)[2:] for one in pinned[re.sub(r"[-_.]+", "-", asked.name)]]
+        assert versions and all(asked.specifier.contains(version) for version in versions), line
+
+
+def test_the_environment_has_what_the_lock_pins() -> None:
+    for name, entries in locked().items():
+        here = [one for one in entries if one.marker is None or one.marker.evaluate()]
+        if not here:
+            continue
+        (one,) = here
+        try:
+            version = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            pytest.fail(f"{name} is not installed")
+        assert one.specifier.contains(version, prereleases=True), f"{name} {version}"
+
+
+@pytest.mark.parametrize("command", ["shell", "test", "lint", "demo", "update", "licences", "web"])
+def test_the_help_of_a_command_of_run_sets_nothing_up(tmp_path: Path, command: str) -> None:
+    for name in ("run", "pyproject.toml", "requirements.lock"):
+        shutil.copy(REPOSITORY / name, tmp_path / name)
+    own = {"PATH": os.environ["PATH"]}
+    for flag in ("--help", "-h"):
+        call = [tmp_path / "run", command, flag]
+        ended = subprocess.run(call, capture_output=True, text=True, timeout=60, env=own)
+        assert (ended.returncode, ended.stderr) == (0, "")
+        assert ended.stdout.startswith(f"Usage: ./run {command} [ARGUMENTS...]\n\n  {command} ")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pyproject.toml", "requirements.lock", "run"]
+    ended = subprocess.run([tmp_path / "run", "nothing", "--help"], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1 and ended.stderr == "./run: unknown command: nothing\n"

@@ -37,6 +37,8 @@ FILES = {
 }
 """First letter of a rule → its files in test/lockstep/rules, which begin so."""
 MORE = {
+    "S": ("test/unit/", "test/ros/"),
+    "K": ("test/unit/",),
     "V": ("test/unit/planning/", "test/unit/planner/"),
     "N": ("test/unit/", "test/lockstep/", "test/ros/"),
     "E": ("test/unit/application/editor/", "test/ros/test_editor.py", "test/browser/"),

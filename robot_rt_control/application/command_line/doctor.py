@@ -39,6 +39,7 @@ def findings(machine: Machine) -> Iterator[Finding]:
     yield ros_setup.middleware(machine)
     yield ros_setup.discovery(machine)
     yield ros_setup.lost_packets(machine)
+    yield ros_setup.messages_in_memory(machine)
     yield ros_setup.code_cache(machine)
     yield from ros_setup.packages(machine)
 

@@ -73,7 +73,8 @@ def _shown(data: dict[str, Any]) -> Any:
             for p in status.parts
         ),
     )
-    return Group(lines, "", parts)
+    unmonitored = [f"{p.name} is not monitored: {'; '.join(p.unmonitored)}" for p in status.parts if p.unmonitored]
+    return Group(lines, "", parts, *unmonitored)
 
 
 def _lines(status: Any, sessions: Any) -> list[tuple[str, str]]:

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from robot_rt_control.application.doctor.finding import Finding, Level, Machine
-from robot_rt_control.vocabulary.errors import unknown
+from robot_rt_control.vocabulary.errors import RobotControlError, unknown
 
 _RESOURCES = "share/ament_index/resource_index"
 _DISCOVERY = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
 _LAST_DOMAIN = 101
 """The ports of higher ones meet those that Linux hands out to programs."""
+NO_SHARED_MEMORY = "fastdds_no_shared_memory.xml"
 REQUIRED = {
     "rclpy": "all nodes",
     "lifecycle_msgs": "life cycles of the nodes",
@@ -65,7 +66,8 @@ def discovery(machine: Machine) -> Finding:
     if range_ not in _DISCOVERY:
         why = f"Expected {unknown('range', range_, _DISCOVERY)}."
         return Finding(name, Level.PROBLEM, seen, why, "export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST")
-    if range_ in ("SUBNET", "SYSTEM_DEFAULT") and not secure:
+    alone = range_ == "SYSTEM_DEFAULT" and NO_SHARED_MEMORY in environment.get("FASTDDS_DEFAULT_PROFILES_FILE", "")
+    if range_ in ("SUBNET", "SYSTEM_DEFAULT") and not secure and not alone:
         return Finding(
             name,
             Level.WARNING,
@@ -96,6 +98,17 @@ def lost_packets(machine: Machine) -> Finding:
     )
 
 
+def messages_in_memory(machine: Machine) -> Finding:
+    """Whether local users can read what nodes of this machine send each other."""
+    environment, name = machine.environment, "messages in shared memory"
+    profiles = environment.get("FASTDDS_DEFAULT_PROFILES_FILE", "")
+    without, reach = NO_SHARED_MEMORY in profiles, environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")
+    if without and reach == "LOCALHOST":
+        why = "LOCALHOST makes rmw_fastrtps_cpp use shared memory whatever the profile says: local users can read it."
+        return Finding(name, Level.PROBLEM, f"{profiles}, {reach}", why, "ROS_AUTOMATIC_DISCOVERY_RANGE=SYSTEM_DEFAULT")
+    return Finding(name, Level.OK, "none" if without else "readable by local users, as by default: docs/security.md")
+
+
 def packages(machine: Machine) -> Iterator[Finding]:
     """ROS packages, with what the missing ones are for."""
     installed = set(_resources(machine, "packages"))
@@ -114,9 +127,13 @@ def packages(machine: Machine) -> Iterator[Finding]:
 
 def code_cache(machine: Machine) -> Finding:
     """The folder of compiled code."""
-    from robot_rt_control.native.code_cache import cache_root  # slow: it loads the compiler
+    from robot_rt_control.native.code_cache import cache_root, own_folder  # slow: it loads the compiler
 
     folder = cache_root()
+    try:
+        own_folder(folder)
+    except RobotControlError as error:
+        return Finding("compiled code", Level.PROBLEM, error.got, "It is refused: it is code that runs.", error.hint)
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     compiled = sum(1 for _ in folder.rglob("*.nbc")) if folder.exists() else 0
     seen = f"{folder}, {compiled} compiled functions"

@@ -115,17 +115,18 @@ class JsonLinesService(ServiceManager):
         self._loop.call_soon_threadsafe(self._send, caller, answer)
 
     def close(self) -> None:
-        if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._ending.set)
+        if self._loop.is_closed():
+            return
+        # Only here is the loop closed: after an `open` that failed its thread may still run, or end at this moment.
+        self._loop.call_soon_threadsafe(self._ending.set)
+        if self._thread.ident is not None:  # it was started
             self._thread.join()
-        elif not self._loop.is_closed():
-            self._loop.close()
+        self._loop.close()
 
     # --- the connections' side, in a thread of its own ------------------------------------------
 
     def _run_loop(self) -> None:
-        with contextlib.closing(self._loop):
-            self._loop.run_until_complete(self._listen())
+        self._loop.run_until_complete(self._listen())
 
     async def _listen(self) -> None:
         try:

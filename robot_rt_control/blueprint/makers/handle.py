@@ -188,9 +188,13 @@ class View:
             raise DefinitionError(f"state variable {name!r} is not known")
         return values[name]
 
-    def take_picture(self, file: Path) -> Path:
-        """Write what the robot's camera sees to a PNG on the workcell's machine; only simulated hardware has one."""
-        return self._robot.backend.take_picture(file.resolve(), 0, 0)
+    def take_picture(self, name: str = "") -> Path:
+        """Write what the robot's camera sees to a new PNG on the workcell's machine; only simulated hardware has one.
+
+        Args:
+            name: as of `Client.take_picture`; empty: made from the time.
+        """
+        return self._robot.backend.take_picture(name, 0, 0)
 
     def wait_until(self, condition: str, timeout_s: float | None = None) -> bool:
         """Wait until a condition holds, judged by the loop in every tick. Returns whether it did in time."""

@@ -51,7 +51,7 @@ class AnyGripperController(WorkingController):
 
     def offer(self) -> None:
         goals = GoalSide(
-            self, self.action, "gripper_cmd", begin=self._begin, cancel=partial(self._do, Hand.cancel),
+            self, self.action, "gripper_cmd", begin=self._begin, cancel=self._cancel,
             result=self._result, refusal=lambda _: self.action.Result(),
         )  # fmt: skip
         self._remove = [goals.destroy]
@@ -69,7 +69,13 @@ class AnyGripperController(WorkingController):
             hand.close("the controller was deactivated")
 
     def _wake(self) -> None:
-        self.later(partial(self._do, Hand.process))
+        self.later(self._process)
+
+    def _process(self) -> None:
+        self._do(Hand.process)
+
+    def _cancel(self) -> None:
+        self._do(Hand.cancel)
 
     def _do(self, step: Callable[[Hand], None]) -> None:
         hand = self._hand

@@ -120,6 +120,8 @@ class Hand:
         self._velocity = float(limits.velocity[self._j])
         self._effort = float(limits.effort[: part.dof].min())
         self._lock = threading.RLock()
+        self._turns, self._turn, self._overtaken = threading.Lock(), 0, ""
+        """Of goals and cancels, in the order in which they come; and what the newest one means for those before."""
         self._events: deque[Event] = deque()
         self._session: Session | None = None
         self._run: _Run | None = None
@@ -132,7 +134,8 @@ class Hand:
         self._on_event()
 
     def follow(self, goal: GripperGoal, done: Callable[[GripperOutcome], None]) -> None:
-        """Begin to follow a goal; it replaces the one that is followed, which then is aborted.
+        """Begin to follow a goal; it replaces the one that is followed, which then is aborted. A goal that waits while
+        another one is begun is refused if a newer one, or a cancel, comes.
 
         Args:
             done: called once with the outcome, by the thread that calls `process` or another method.
@@ -140,11 +143,14 @@ class Hand:
         Raises:
             RobotControlError: the goal is not valid, or another session holds the part; what is followed goes on.
         """
+        self._check(goal)
+        turn = self._overtake("preempted by a newer goal before it began")
         with self._lock:
             if self._is_closed:
                 raise RobotControlError("the controller was deactivated")
+            if turn < self._turn:
+                raise RobotControlError(self._overtaken)
             self.process()
-            self._check(goal)
             sample = self.sample()
             closes = goal.position < sample.position and goal.max_effort > 0.0
             if closes and math.isnan(sample.effort):
@@ -165,6 +171,12 @@ class Hand:
             if before is not None:
                 self._decide(before, "preempted by a newer goal")
                 session.remove(*before.ids)
+
+    def _overtake(self, why: str) -> int:
+        """The turn of what comes now; what waits is not begun."""
+        with self._turns:
+            self._turn, self._overtaken = self._turn + 1, why
+            return self._turn
 
     def _check(self, goal: GripperGoal) -> None:
         low, high = self._low, self._high
@@ -236,6 +248,7 @@ class Hand:
 
     def cancel(self) -> None:
         """Stop the fingers where they are, and release the gripper."""
+        self._overtake("cancelled before it began")
         with self._lock:
             self.process()
             run = self._run

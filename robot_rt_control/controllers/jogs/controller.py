@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
@@ -22,6 +23,9 @@ from robot_rt_control.vocabulary.errors import RobotControlError
 
 _LOOK_HZ = 5.0
 """How often it is looked whether the part is idle."""
+_PACE_S = 0.004
+"""[s] Commands that come more often are left out, but for the newest one: all of them would wait on their way to the
+loop."""
 
 _Jogger = TypeVar("_Jogger", bound=Jogger)
 
@@ -60,9 +64,13 @@ class JoggingController(WorkingController, Generic[_Jogger]):
 
     def wake(self) -> None:
         """Let the jogger do what may wait for the workcell."""
+        self.later(self._process)
+
+    def _process(self) -> None:
         jogger = self._jogger
         if jogger is not None:
-            self.later(lambda: self._try(jogger, lambda jogger: jogger.process()))
+            self._try(jogger, lambda jogger: jogger.process())
+            time.sleep(_PACE_S)
 
     def pass_on(self, step: Callable[[_Jogger], None]) -> None:
         """Give the jogger a command; a refusal is logged."""
@@ -97,8 +105,8 @@ class JogController(JoggingController[ArmJogger]):
 
     def offer(self) -> None:
         super().offer()
-        self.subscribe(TwistStamped, "delta_twist_cmds", self._on_twist, 1)
-        self.subscribe(JointJog, "delta_joint_cmds", self._on_joints, 1)
+        self.subscribe(TwistStamped, "delta_twist_cmds", self._on_twist)
+        self.subscribe(JointJog, "delta_joint_cmds", self._on_joints)
 
     def _on_twist(self, message: Any) -> None:
         self.pass_on(
@@ -130,9 +138,9 @@ class PlanarBaseController(JoggingController[BaseJogger]):
     def offer(self) -> None:
         super().offer()
         if self._read.use_stamped_vel:
-            self.subscribe(TwistStamped, "cmd_vel", self._on_stamped, 1)
+            self.subscribe(TwistStamped, "cmd_vel", self._on_stamped)
         else:
-            self.subscribe(Twist, "cmd_vel", self._on_twist, 1)
+            self.subscribe(Twist, "cmd_vel", self._on_twist)
 
     def _on_stamped(self, message: Any) -> None:
         self.pass_on(lambda jogger: jogger.drive(_values(message.twist), message.header.frame_id, self.age(message)))

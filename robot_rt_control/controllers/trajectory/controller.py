@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -14,7 +16,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_rt_control.client import Client
 from robot_rt_control.controllers.controller import ControllerState
-from robot_rt_control.controllers.trajectory.follower import Follower
+from robot_rt_control.controllers.trajectory.follower import PREEMPTED, Follower
 from robot_rt_control.controllers.trajectory.goal import Code, GoalRefused, Outcome
 from robot_rt_control.controllers.trajectory.messages import (
     controller_state,
@@ -31,6 +33,10 @@ from robot_rt_control.model.controllers import TRAJECTORY
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.vocabulary.errors import RobotControlError
 
+_PAUSE_S = 0.5
+"""[s] Trajectories from the topic that something else has ended are followed again after a pause of this length: they
+must not move a part as soon as a protective stop is released."""
+
 
 class TrajectoryController(WorkingController):
     """Follows trajectories of MoveIt and others with one part: see docs/moveit.md.
@@ -45,6 +51,13 @@ class TrajectoryController(WorkingController):
         super().__init__(name, part, client, options)
         self._read = read_options(f"controller {name!r}", options, part)
         self._follower: Follower | None = None
+        self._newest: Any = None
+        """The trajectory from the topic that is to be followed next."""
+        self._came = -math.inf
+        """[s] when the last one came."""
+        self._must_pause = ""
+        """Why none is followed until they have paused; empty: they are followed."""
+        self._speed = math.nan
 
     @property
     def state_interfaces(self) -> tuple[str, ...]:
@@ -78,6 +91,7 @@ class TrajectoryController(WorkingController):
 
     def deactivate(self) -> None:
         self.state = ControllerState.INACTIVE
+        self._drop()
         follower, self._follower = self._follower, None
         if follower is not None:
             follower.close("the controller was deactivated")
@@ -99,6 +113,7 @@ class TrajectoryController(WorkingController):
         follower.follow(goal_of(request), done, self.now())
 
     def _cancel(self) -> None:
+        self._drop()
         follower = self._follower
         if follower is not None:
             follower.cancel()
@@ -124,27 +139,61 @@ class TrajectoryController(WorkingController):
     # --- topics ---------------------------------------------------------------------------------
 
     def _on_trajectory(self, message: Any) -> None:
-        if not message.points:  # it also ends what the controller's thread prepares
-            self.at_once(partial(self._take_trajectory, message))
-        self.later(partial(self._take_trajectory, message))
+        now, is_hold = time.monotonic(), not message.points  # as JTC's documentation says
+        with self.arriving:
+            if is_hold or now - self._came >= _PAUSE_S:
+                self._must_pause = ""
+            self._came = now
+            self._newest = None if is_hold else message
+            if is_hold:
+                self.at_once(self._hold)
+        if not is_hold:
+            self.later(self._follow_newest)
 
-    def _take_trajectory(self, message: Any) -> None:
+    def _drop(self) -> None:
+        """What has come and was not begun is not followed."""
+        with self.arriving:
+            self._newest = None
+
+    def _hold(self) -> None:
         follower = self._follower
-        if follower is None:
-            self.warn(f"a trajectory was ignored: the controller is {self.state}")
-        elif not message.points:  # as JTC's documentation says: hold
+        if follower is not None:
             follower.stop("stopped by an empty trajectory on the topic")
-        else:
-            follower.follow(trajectory_of(message), self._report, self.now())
+
+    def _follow_newest(self) -> None:
+        follower, taken = self._follower, []
+
+        def take() -> None:
+            if self._newest is not None:
+                taken.append((self._newest, 0 if follower is None else follower.turn()))
+            self._newest = None
+
+        self.when_none_is_urgent(take)
+        for message, turn in taken:
+            try:
+                if follower is None:
+                    raise RobotControlError(f"the controller is {self.state}", expected="active", hint="Activate it")
+                if self._must_pause:
+                    hint = f"Send none for {_PAUSE_S:g} s, or an empty one, to go on"
+                    raise RobotControlError(self._must_pause, hint=hint)
+                follower.follow(trajectory_of(message), self._report, self.now(), turn)
+            except RobotControlError as error:
+                if isinstance(error, GoalRefused) and error.is_by_workcell:
+                    self._must_pause = str(error)
+                self.warn_seldom(f"a trajectory from the topic was ignored: {error}")
 
     def _report(self, outcome: Outcome) -> None:
-        if outcome.code != Code.SUCCESSFUL:
+        if outcome.is_interrupted:
+            self._must_pause = outcome.text
+        if outcome.code != Code.SUCCESSFUL and outcome.text != PREEMPTED:
             self.warn(f"a trajectory from the topic ended: {outcome.text}")
 
     def _on_speed_scaling(self, message: Any) -> None:
-        self.later(partial(self._set_speed, float(message.factor)))
+        self._speed = float(message.factor)
+        self.at_once(self._set_speed)
 
-    def _set_speed(self, factor: float) -> None:
+    def _set_speed(self) -> None:
+        factor = self._speed
         if not 0.0 <= factor <= 1.0:
             self.warn(f"speed_scaling_input: factor; expected 0 to 1; got {factor:g}")
         elif self._follower is not None:

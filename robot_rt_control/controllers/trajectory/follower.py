@@ -7,7 +7,7 @@ import logging
 import math
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.part_facts import PartFacts
 from robot_rt_control.motion_group.limits import part_limits
 from robot_rt_control.vocabulary.capacities import MAX_TRAJECTORY_POINTS
-from robot_rt_control.vocabulary.errors import CommandRefused, RobotControlError, SessionError
+from robot_rt_control.vocabulary.errors import CommandRefused, DefinitionError, RobotControlError, SessionError
 from robot_rt_control.vocabulary.event_kinds import Kind
 
 _log = logging.getLogger(__name__)
@@ -43,6 +43,8 @@ _REST_S = 10.0
 """[s] in which a part comes to rest, at the latest."""
 _REST = 1e-3
 """[rad/s or m/s] A slower joint stands."""
+PREEMPTED = "preempted by a newer goal"
+"""The outcome's text."""
 
 
 class Follower:
@@ -78,10 +80,17 @@ class Follower:
         self._count = 0
         self._gate = threading.Lock()
         """Held while a start is sent, and while a goal is given up. Its holder does not wait for `_changed`."""
+        self._turns = threading.Lock()
+        self._turn, self._overtaken = 0, ""
+        """Of goals and stops, in the order in which they come; and what the newest one means for goals before it."""
         self._preparing = False
         """A thread in `follow` holds `_changed`, changes nothing of the run, and then looks at `_given_up`."""
         self._given_up = ""
         """Why the goal that is prepared is not to be started."""
+        self._ending: Callable[[Run], None] | None = None
+        """What has given it up does this with a run that has begun all the same."""
+        self._sent: Run | None = None
+        """Its start waits in the loop for its tick."""
         self._asking = 0
         """Threads that will end the motion as soon as they have `_changed`: no goal is prepared before."""
         self._closed = ""
@@ -89,28 +98,44 @@ class Follower:
 
     def _receive(self, event: Event) -> None:
         self._readings.take(event)
+        if event.kind == Kind.PROTECTIVE_STOP and self._preparing:
+            self._given_up = "a protective stop came before it began"
         self._events.append(event)
         self._on_event()
 
     # --- goals ----------------------------------------------------------------------------------
 
-    def follow(self, goal: Goal, done: Callable[[Outcome], None], now: float) -> None:
+    def turn(self) -> int:
+        """The turn of a goal that has just come, for `follow`. Goals that came before it and wait are not begun."""
+        return self._overtake("preempted by a newer goal before it began")
+
+    def _overtake(self, why: str) -> int:
+        with self._turns:
+            self._turn, self._overtaken = self._turn + 1, why
+            return self._turn
+
+    def follow(self, goal: Goal, done: Callable[[Outcome], None], now: float, turn: int = 0) -> None:
         """Begin to follow a goal. It replaces the one that is followed, whose outcome is then INVALID_GOAL.
+
+        While another goal is prepared it waits for that, and is refused if a newer one comes, or a stop.
 
         Args:
             done: called once with the outcome, by the thread that calls `process` or another method.
             now: [s] on the ROS clock.
+            turn: when it came; 0: now.
 
         Raises:
             GoalRefused: the goal is not valid, or another session holds the part; what is followed goes on.
             RobotControlError: the workcell does not answer.
         """
+        check_goal(goal, self._limits, self._options, now)
+        tolerances = tolerances_of(goal, self._options.constraints, self._part.joint_names)
+        turn = turn or self.turn()
+        late: Callable[[Run], None] | None = None
         with self._changed:
             self.process()
-            check_goal(goal, self._limits, self._options, now)
-            tolerances = tolerances_of(goal, self._options.constraints, self._part.joint_names)
             try:
-                self._wait(self._may_prepare)
+                self._wait(lambda: self._may_prepare(turn))
                 session = self._open()
                 if goal.start is not None:
                     self._readings.check_clock(now, session)
@@ -121,20 +146,26 @@ class Follower:
                 raise
             finally:
                 with self._gate:
+                    late, self._ending = self._ending, None
                     self._preparing, self._given_up = False, ""
             before, self._run = self._run, run
             if before is not None:
                 self._foresee(before)
-                before.decide(Outcome(code=Code.INVALID_GOAL, text="preempted by a newer goal"))
+                before.decide(Outcome(code=Code.INVALID_GOAL, text=PREEMPTED))
                 session.remove(before.id)
+            if late is not None:
+                late(run)
 
     def cancel(self) -> None:
         """Stop on the path. Once the part stands, the outcome is a cancelled one; nothing happens if there is no
         goal. A goal that is being prepared is refused."""
-        with self._ending("cancelled before it began") as run:
-            if run is not None and not run.is_decided:
+
+        def end(run: Run) -> None:
+            if not run.is_decided:
                 run.is_cancelled = True
-                self._stop()
+                self._stop(run)
+
+        self._end("cancelled before it began", end)
 
     def stop(self, why: str) -> None:
         """Stop on the path. The outcome of what is followed is INVALID_GOAL, at once. A goal that is being prepared is
@@ -143,10 +174,12 @@ class Follower:
         Args:
             why: the outcome's text.
         """
-        with self._ending(why) as run:
-            if run is not None:
-                run.decide(Outcome(code=Code.INVALID_GOAL, text=why))
-                self._stop()
+
+        def end(run: Run) -> None:
+            run.decide(Outcome(code=Code.INVALID_GOAL, text=why))
+            self._stop(run)
+
+        self._end(why, end)
 
     def close(self, why: str) -> None:
         """As `stop`; returns when the session has ended. The follower is not used any more."""
@@ -188,31 +221,47 @@ class Follower:
 
     # --- ending, also while a goal is prepared ---------------------------------------------------
 
-    @contextlib.contextmanager
-    def _ending(self, why: str) -> Iterator[Run | None]:
-        """The right to end what is followed. It does not wait for a goal that is being prepared, but gives it up."""
+    def _end(self, why: str, end: Callable[[Run], None]) -> None:
+        """End what is followed. It does not wait for a goal that is being prepared, but gives it up; nor does a goal
+        that came earlier and waits begin.
+
+        Args:
+            why: such goals are refused.
+            end: ends a run.
+        """
         with self._gate:
+            self._overtake(why)
             if self._preparing:
-                self._given_up = why
+                self._given_up, self._ending = why, end
                 if self._run is not None:
                     self._foresee(self._run)
-                yield self._run
+                    end(self._run)
+                if self._sent is not None and self._session is not None:
+                    with contextlib.suppress(DefinitionError, SessionError):  # its start was refused meanwhile
+                        self._session.remove(self._sent.id)  # so that the loop refuses its start
                 return
             self._asking += 1
         try:
             with self._changed:
                 self.process()
-                yield self._run
+                if self._run is not None:
+                    end(self._run)
         finally:
             with self._gate:
                 self._asking -= 1
 
-    def _may_prepare(self) -> bool:
+    def _may_prepare(self, turn: int) -> bool:
         """Whether the part neither stops nor is to be stopped. If so, what ends the motion from now on gives up the
-        goal that is prepared."""
+        goal that is prepared.
+
+        Raises:
+            GoalRefused: what came later has its turn.
+        """
         with self._gate:
             if self._closed:
                 raise GoalRefused(self._closed)
+            if turn < self._turn:
+                raise GoalRefused(self._overtaken)
             if not self._preparing:
                 self._preparing = not self._asking and (self._run is None or not self._run.is_stopping)
             return self._preparing
@@ -225,19 +274,31 @@ class Follower:
 
         Raises:
             GoalRefused: it was.
-            CommandRefused: as `Session.start`.
+            RobotControlError: as `Session.start`.
         """
         if tick:
             until = self._client.backend.now() + tick * self._period - session.values(["time"])["time"] - lead
             while not self._given_up and (left := until - self._client.backend.now()) > 0.0:
                 self._client.sleep(min(left, _GRAIN_S))
         with self._gate:
-            if not self._given_up:
-                run.tick = session.start(run.id, at_tick=tick)
-                self._preparing = False  # from now on it is this run that is ended
-                return
-        session.remove(run.id)
-        raise GoalRefused(self._given_up)
+            given_up = self._given_up
+            self._sent = run if tick and not given_up else None
+        if given_up:
+            session.remove(run.id)
+            raise GoalRefused(given_up)
+        try:
+            run.tick = session.start(run.id, at_tick=tick)  # it waits for the tick
+        except RobotControlError:
+            with self._gate:
+                given_up = self._given_up
+            if not given_up:
+                raise
+            raise GoalRefused(given_up) from None
+        finally:
+            with self._gate:
+                self._sent = None
+        with self._gate:
+            self._preparing = False  # from now on it is this run that is ended
 
     # --- the session ----------------------------------------------------------------------------
 
@@ -246,12 +307,7 @@ class Follower:
             try:
                 self._session = self._client.session(self._part.name, name=self._name)
             except SessionError as error:
-                raise GoalRefused(
-                    f"part {self._part.name!r} is not free: {error.what}",
-                    expected=error.expected,
-                    got=error.got,
-                    hint=error.hint,
-                ) from None
+                raise GoalRefused.by_workcell(error, f"part {self._part.name!r} is not free: {error.what}") from None
         return self._session
 
     def _close(self) -> None:
@@ -259,13 +315,14 @@ class Follower:
         if session is not None:
             session.close()
 
-    def _stop(self) -> None:
+    def _stop(self, run: Run) -> None:
         """Let the motion slow down on its path; it ends as soon as it stands."""
-        run, session = self._run, self._session
-        if run is None or session is None or run.is_stopping:
+        session = self._session
+        if session is None or run.is_stopping:
             return
         run.is_stopping = True
-        with contextlib.suppress(CommandRefused):  # it has just ended, and the event that says so comes
+        # It has just ended or was removed, and the event that says so comes.
+        with contextlib.suppress(CommandRefused, DefinitionError, SessionError):
             if run.motion.is_long:
                 session.stop(run.id)
             else:
@@ -323,7 +380,7 @@ class Follower:
             except CommandRefused as error:
                 session.remove(run_id)
                 if tick == 0 or i == _ATTEMPTS - 1:
-                    raise GoalRefused(error.what, expected=error.expected, got=error.got, hint=error.hint) from None
+                    raise GoalRefused.by_workcell(error) from None
                 _log.info("%s: a start at tick %d was too late: %s", self._name, tick, error)
                 ahead = max(5.0 * ahead, 2.0 * (self._client.backend.now() - begun))
                 continue
@@ -358,6 +415,8 @@ class Follower:
         """The tick of a start (0: the next one), and what the part does then."""
         run = self._run
         for _ in range(round(_REST_S / ahead) + 1):
+            if self._given_up:
+                raise GoalRefused(self._given_up)
             values = self._readings.present(run, session)
             tick = round(values["time"] / self._period)
             q, v = (np.array([values[f"{self._part.name}.commanded_{x}[{j}]"] for j in range(self._part.dof)])
@@ -391,7 +450,7 @@ class Follower:
             run.faults.append(event.reason)
         if event.kind == Kind.EVENTS_LOST:  # what decides may be among them
             run.decide(Outcome(code=Code.INVALID_GOAL, text=event.reason, tick=event.tick))
-            self._stop()
+            self._stop(run)
         if event.session != session.id:
             return
         if event.kind == Kind.REACTION_FIRED and event.previous_action == run.id:
@@ -423,5 +482,6 @@ class Follower:
 
     def _ended(self, run: Run, event: Event) -> None:
         reasons = "; ".join([event.reason, *run.faults])
-        run.decide(Outcome(code=Code.INVALID_GOAL, text=f"the motion was ended: {reasons}", tick=event.tick))
+        text = f"the motion was ended: {reasons}"
+        run.decide(Outcome(code=Code.INVALID_GOAL, text=text, tick=event.tick, is_interrupted=not run.is_stopping))
         self._close()

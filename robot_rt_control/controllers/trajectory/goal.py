@@ -69,6 +69,8 @@ class Outcome:
     tick: int = 0
     """That decided it; 0: no tick did."""
     is_cancelled: bool = False
+    is_interrupted: bool = False
+    """Something else has ended the motion: a protective stop, a fault, a failure, the end of the session."""
 
     @property
     def is_success(self) -> bool:
@@ -79,6 +81,15 @@ class GoalRefused(RobotControlError):
     """A goal is refused; nothing has changed."""
 
     code = Code.INVALID_GOAL
+    is_by_workcell = False
+    """Whether it was valid, but the part could not be moved."""
+
+    @classmethod
+    def by_workcell(cls, error: RobotControlError, what: str = "") -> GoalRefused:
+        """The refusal for an error of the workcell; `what`: instead of the error's own."""
+        made = cls(what or error.what, expected=error.expected, got=error.got, hint=error.hint)
+        made.is_by_workcell = True
+        return made
 
     @classmethod
     def because(cls, code: Code, what: str, *, expected: str = "", got: str = "", hint: str = "") -> GoalRefused:

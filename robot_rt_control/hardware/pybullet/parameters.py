@@ -88,12 +88,17 @@ class ObjectParameters(Parameters):
     """Red, green, blue and opacity, 0 to 1."""
     friction: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] | None = None
     """Lateral friction coefficient; the simulator multiplies those of both bodies. Default: 0.5."""
+    shear: Positive | None = None
+    """[N/m] Stiffness sideways, of a fixed object: what touches it moves it by force / shear before it slides, as on
+    any real surface. Default: the simulator's own friction is rigid: it reverses as a whole with the least motion."""
 
     @model_validator(mode="after")
     def _one_shape(self) -> ObjectParameters:
         given = [shape for shape in _SHAPES if getattr(self, shape) is not None]
         if len(given) != 1:
             raise refuse(f"exactly one of {', '.join(_SHAPES)}", got=", ".join(given) or "none")
+        if self.shear is not None and not self.fixed:
+            raise refuse("shear of a fixed object only", key="shear", got="an object that can move")
         return self
 
 

@@ -19,6 +19,7 @@ from robot_rt_control.hardware.pybullet.io import SimulatedIo
 from robot_rt_control.hardware.pybullet.io_parameters import IoParameters
 from robot_rt_control.hardware.pybullet.parameters import CameraParameters, PyBulletParameters
 from robot_rt_control.hardware.pybullet.sensors import Sensor, make_sensors
+from robot_rt_control.hardware.pybullet.shear import Shear
 from robot_rt_control.hardware.pybullet.springs import Springs
 from robot_rt_control.hardware.pybullet.world import PyBulletWorld
 from robot_rt_control.model.pose import Pose
@@ -89,6 +90,7 @@ class PyBulletPlugin(HardwarePlugin):
         self._commands = {name: self.command[places] for name, places in command_slices.items()}
         self._drives: dict[str, Drives] = {}
         self._springs = Springs(world, self.parameters.world.tools)
+        self._shear = Shear(world, self.parameters.world.objects, self.info.period_s / world.substeps)
         self._check_io()
         self._io: list[SimulatedIo] = []
         joints: dict[int, list[int]] = {}
@@ -177,11 +179,13 @@ class PyBulletPlugin(HardwarePlugin):
         for io in self._io:
             io.apply()
         self._springs.apply()
+        self._shear.apply()
         pybullet.stepSimulation(physicsClientId=world.client)
         for _ in range(world.substeps - 1):
             for drives in self._drives.values():
                 drives.apply_effort()
             self._springs.apply()
+            self._shear.apply()
             pybullet.stepSimulation(physicsClientId=world.client)
         return _OK
 

@@ -56,6 +56,7 @@ class World:
             runtime = w.parts_runtime[part.index]
             runtime.kind, runtime.device = part.kind, devices[part.device]
             runtime.external_effort = part.external_effort
+            runtime.rest_wait_ticks = math.ceil(part.rest_wait / workcell.period)
             runtime.active_action = runtime.fault_joint = -1
             runtime.state = OperationalState.DISABLED
             runtime.snapshot_omits = 8 * (capacities.MAX_DRIVE_STATES - len(part.drive_states))
@@ -77,6 +78,8 @@ class World:
                 names = Manifest.of(info, standard_state_interfaces(info), standard_command_interfaces(info))
                 self.link_device(device.index, names)
             record.max_age = default if device.max_age_ticks is None else device.max_age_ticks
+            for name in device.parts:  # states that are repeated meanwhile are old, and not frozen
+                w.limits[workcell.part(name).index].frozen_ticks += record.max_age
 
     def link_device(self, index: int, manifest: Manifest) -> None:
         """Connect a device's interfaces with its parts. Before the first tick.

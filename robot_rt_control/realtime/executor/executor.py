@@ -17,11 +17,12 @@ from robot_rt_control.memory.atomics import load_acquire, store_release
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.layout import offset_of, world_dtype
 from robot_rt_control.model.drives import drive_counters
+from robot_rt_control.model.monitors import BLOCKED_BY_DESIGN
 from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.realtime.executor import native_loader
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.executor.devices import Devices
-from robot_rt_control.realtime.executor.fault_recorder import FaultRecorder, default_folder, file_stem, file_word
+from robot_rt_control.realtime.executor.fault_recorder import FaultRecorder
 from robot_rt_control.realtime.executor.installer import Installer
 from robot_rt_control.realtime.executor.lockstep import Lockstep
 from robot_rt_control.realtime.executor.loop_guard import LoopGuard
@@ -29,9 +30,11 @@ from robot_rt_control.realtime.executor.loops import loops
 from robot_rt_control.realtime.executor.native_loader import NativeType
 from robot_rt_control.realtime.executor.patient_watch import PatientWatch
 from robot_rt_control.realtime.executor.realtime_thread import RealtimeThread
+from robot_rt_control.realtime.executor.server_patience import ServerPatience
 from robot_rt_control.realtime.executor.session_recorder import SessionRecorder, wall_clock_epoch_ns
 from robot_rt_control.realtime.executor.tick_ring import TickRing
 from robot_rt_control.realtime.tick.server_watch import ServerWatch
+from robot_rt_control.recording.folders import file_stem, file_word, state_folder
 from robot_rt_control.recording.inputs import InputKind, pack_tables
 from robot_rt_control.recording.kept_files import RECORDING, KeptFiles, free_path
 from robot_rt_control.vocabulary import defaults
@@ -66,6 +69,8 @@ class ExecutorOptions:
     lock_memory: bool = True
     native_silence_s: float = defaults.SERVER_NATIVE_SILENCE_S
     python_silence_s: float = defaults.SERVER_PYTHON_SILENCE_S
+    starved_silence_s: float = defaults.SERVER_STARVED_SILENCE_S
+    """Silence of either heartbeat while the machine gives the server no processor time; lockstep waits for ever."""
     simulated_silence_s: float = defaults.SIMULATED_SERVER_SILENCE_S
     """Lockstep: silence of either heartbeat."""
     device_timeout_s: float = defaults.STARTUP_S
@@ -93,6 +98,8 @@ class PartStatus:
     fault_file: str
     active_action: str
     session: str
+    unmonitored: tuple[str, ...] = ()
+    """Monitors of its measured motion that are off, with the reason."""
     drives: Mapping[str, str] = field(default_factory=dict)
     """Each drive of the part, with its counters."""
 
@@ -130,7 +137,7 @@ class Executor:
         self._period_ns = period_ns
         self._set_overruns()
         log = workcell.fault_log
-        folder = options.fault_folder or (Path(log.folder).expanduser() if log.folder else default_folder())
+        folder = options.fault_folder or (Path(log.folder).expanduser() if log.folder else state_folder("faults"))
         # Room for what the loop does while a log waits to be copied, and is being copied.
         rows = log.ticks + log.after + log.ticks // 4 + 500
         self.ring = TickRing(self.world, self.channel, rows=rows, after=log.after)
@@ -167,7 +174,14 @@ class Executor:
         self.lockstep: Lockstep | None = None
         self._guard = self._new_guard()
         self._server_watch = ServerWatch(self.channel)
-        self._patient_watch = PatientWatch(self.channel, options.simulated_silence_s)
+        simulated = options.clock == LOCKSTEP
+        self.server_patience = ServerPatience(
+            self.channel,
+            native_s=options.simulated_silence_s if simulated else options.native_silence_s,
+            python_s=options.simulated_silence_s if simulated else options.python_silence_s,
+            starved_s=0.0 if simulated else options.starved_silence_s,
+        )
+        self._patient_watch = PatientWatch(self.channel, options.simulated_silence_s, self.server_patience)
         self._lost_epoch = 0
         self._stop = threading.Event()
         self._workers: list[threading.Thread] = []
@@ -225,6 +239,9 @@ class Executor:
         """
         self._guard = self._new_guard()
         self._guard.start()
+        for part in self.workcell.parts:
+            if off := [monitor for monitor in part.unmonitored if not monitor.endswith(BLOCKED_BY_DESIGN)]:
+                _log.warning("part %r: the workcell switches monitors off: %s", part.name, "; ".join(off))
         if self.options.record is not None:
             try:
                 progress(f"recording to {self.record(True, self.options.record)}")
@@ -240,6 +257,7 @@ class Executor:
                 lock=self.options.lock_memory,
                 native_silence_s=self.options.native_silence_s,
                 python_silence_s=self.options.python_silence_s,
+                starved_silence_s=self.options.starved_silence_s,
                 driving_device=self._driving_device,
                 device_timeout_s=defaults.DRIVING_DEVICE_TIMEOUT_TICKS * self.workcell.period,
             )
@@ -314,6 +332,7 @@ class Executor:
     def cleanup(self) -> None:
         """Give hardware and channel back."""
         self.devices.close()
+        self.recorder.close()
         self.channel.close()
 
     # --- while it runs ----------------------------------------------------------------------------
@@ -378,7 +397,7 @@ class Executor:
             stopped: list[Path | None] = []
             self._between_ticks(lambda: stopped.append(self.session_recorder.stop()))
             return stopped[0]
-        path, kept = default_folder("recordings") if path is None else path, None
+        path, kept = state_folder("recordings") if path is None else path, None
         if path.suffix != ".mcap":
             bounds = self.workcell.recordings
             kept = KeptFiles(
@@ -508,11 +527,19 @@ class Executor:
             self.write_logs()
 
     def _watch(self) -> None:
-        """See at once when the server or a driver dies; keep the Python heartbeat going."""
+        """See at once when the server or a driver dies, and why a server is silent; keep the Python heartbeat going."""
         while not self._stop.wait(0.0):
             self.channel.memory.executor_beat += 1
             if self._server_watch.died(0.02):
                 self.channel.end_server(self._server_watch.epoch)
+            patience, thread = self.server_patience, self._thread
+            patience.look()
+            if thread is not None:
+                thread.tell_server(
+                    patience.looked_s,
+                    native_starved=patience.native_starved,
+                    python_starved=patience.python_starved,
+                )
             self.devices.reattach()
 
     def part_status(self) -> list[PartStatus]:
@@ -532,6 +559,7 @@ class Executor:
                     fault=fault_in_words(FAULTS[fault].text, joint, int(runtime.fault_code)),
                     fault_file=self.recorder.path(int(runtime.fault_log)),
                     active_action="" if action is None else bytes(action["name"]).decode(errors="replace"),
+                    unmonitored=part.unmonitored,
                     drives=drive_counters(part, w.parts[part.index].drive_states),
                     session="" if action is None else bytes(tables.sessions[int(action.session)]["name"]).decode(),
                 )

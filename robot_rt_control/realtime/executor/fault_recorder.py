@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -18,54 +17,38 @@ from robot_rt_control.memory.layout import channel_dtype, log_request_dtype, off
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.executor.tick_ring import TickRing
 from robot_rt_control.recording.fault_log import log_path
+from robot_rt_control.recording.folders import file_stem, file_word
 from robot_rt_control.recording.kept_files import LOG, KeptFiles
+from robot_rt_control.recording.sink import RESERVE_BYTES
 from robot_rt_control.recording.tick_writer import TickWriter
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import EventKind, FaultReason
 from robot_rt_control.vocabulary.fault_reasons import FAULTS
+from robot_rt_control.vocabulary.private_files import make_private
 
 _log = logging.getLogger(__name__)
 
 _OPENED = offset_of(world_dtype, "recorder", "opened")
 _WRITTEN = offset_of(world_dtype, "recorder", "written")
+_ROW_BYTES = 64
+"""Of a file's format, for each tick and topic; the topics of joints repeat a part of the row."""
+_RETRY_S = 5.0
 ON_DEMAND = "saved on demand"
 """Kind of a log that somebody asked for."""
-
-
-def default_folder(what: str = "faults") -> Path:
-    """Folder of all logs ("recordings": of recordings): $ROBOT_RT_CONTROL_FAULTS (…RECORDINGS), else in the user's
-    folder for program state; a user without a home has it in the folder for temporary files."""
-    given = os.environ.get(f"ROBOT_RT_CONTROL_{what.upper()}")
-    if given:
-        return Path(given)
-    base = os.environ.get("XDG_STATE_HOME")
-    try:
-        return (Path(base) if base else Path.home() / ".local" / "state") / "robot_rt_control" / what
-    except RuntimeError:
-        return Path(tempfile.gettempdir()) / "robot_rt_control" / what
-
-
-def file_word(name: str) -> str:
-    """A workcell's name as part of a file's name."""
-    return re.sub(r"\W+", "_", name)
-
-
-def file_stem(name: str) -> str:
-    """Begin of the names of this process's files, as of now."""
-    return file_word(name) + time.strftime(f"_%Y%m%d-%H%M%S_{os.getpid()}")
 
 
 class FaultRecorder:
     """Writes the logs that the loop asks for.
 
     A log is written as soon as it is asked for, and once more when the ticks after it are there. Files appear as a
-    whole. One thread at a time calls `serve` and `save`.
+    whole. Room for the next one is held on the disk, by a file without a name; events name a log only while it is, so
+    that none is named that cannot be written (L13). One thread at a time calls `serve` and `save`.
 
     Args:
         ticks: before what failed.
         after: ticks that follow.
         files: logs of this workcell that are kept; the oldest give way.
-        folder: made when the first log is written.
+        folder: made if missing.
         epoch_ns: added to the loop's time for time stamps.
     """
 
@@ -86,15 +69,51 @@ class FaultRecorder:
         self._unfinished: np.record | None = None
         self._kept = KeptFiles(folder=folder, name=file_word(world.workcell.name), kind=LOG, files=files)
         self.prefix = str(folder.resolve() / file_stem(world.workcell.name))
-        room = channel_dtype["fault_files"].itemsize
-        if len(self.prefix.encode()) <= room:
-            channel.memory.fault_files = self.prefix.encode()
-        else:
-            _log.warning("events name no logs: the path %s… has more than %d bytes", self.prefix[:100], room)
+        self._channel, self._failed = channel, 0
+        self._room: IO[bytes] | None = None
+        self._next_try, self._complaint = 0.0, ""
+        longest = channel_dtype["fault_files"].itemsize
+        self._named = len(self.prefix.encode()) <= longest
+        if not self._named:
+            _log.warning("events name no logs: the path %s… has more than %d bytes", self.prefix[:100], longest)
+        self._hold_room()
 
     def path(self, number: int) -> str:
-        """The file of a log; empty: there is none."""
-        return log_path(self.prefix, number)
+        """The file of a log; empty: there is none, or it could not be written."""
+        return "" if number == self._failed else log_path(self.prefix, number)
+
+    def close(self) -> None:
+        """Give the room on the disk back."""
+        if self._room is not None:
+            self._room.close()
+            self._room = None
+
+    def _hold_room(self) -> None:
+        """Hold room for one log. If there is none, events name no logs, and it is tried again after a while."""
+        if self._room is not None or time.monotonic() < self._next_try:
+            return
+        self._next_try = time.monotonic() + _RETRY_S
+        words = sum(column.width for column in self._ring.columns)
+        size = 2 * (self._ticks + self._after) * (8 * words + _ROW_BYTES) + RESERVE_BYTES
+        try:
+            room = tempfile.TemporaryFile(dir=make_private(self._folder))  # noqa: SIM115  # held until it is needed
+            try:
+                os.posix_fallocate(room.fileno(), 0, size)
+            except BaseException:
+                room.close()
+                raise
+        except OSError as error:
+            self._lack(str(error))
+            return
+        self._room, self._complaint = room, ""
+        if self._named:
+            self._channel.memory.fault_files = self.prefix.encode()
+
+    def _lack(self, why: str) -> None:
+        self._channel.memory.fault_files = b""
+        if why != self._complaint:
+            _log.error("events name no logs of the last ticks: there is no room for one in %s: %s", self._folder, why)
+        self._complaint = why
 
     def serve(self, *, finish: bool = False) -> list[Path]:
         """Write what is asked for and what has become complete. Returns the files that were written.
@@ -103,6 +122,7 @@ class FaultRecorder:
             finish: do not wait for the ticks after: there will be none.
         """
         world, found = self._world, []
+        self._hold_room()
         address, recorder = world.address, world.memory.recorder
         last = self._ring.last
         for number in range(load_acquire(address + _WRITTEN) + 1, load_acquire(address + _OPENED) + 1):
@@ -137,17 +157,24 @@ class FaultRecorder:
         return rows[gaps[-1] + 1 :] if len(gaps) else rows
 
     def _write(self, request: Any) -> list[Path]:
-        rows, path = self._rows(int(request.tick), self._ring.last), Path(self.path(int(request.number)))
+        number = int(request.number)
+        # Also of a log that could not be written: it is tried again, with the ticks after it.
+        rows, path = self._rows(int(request.tick), self._ring.last), Path(log_path(self.prefix, number))
         try:
             self._put(path, rows, self._about(request))
         except OSError as error:
             _log.error("the last ticks could not be written to %s: %s", path, error)
+            if not path.exists():  # else only the ticks after it are missing
+                self._failed = number
             return []
+        if number == self._failed:
+            self._failed = 0
         _log.info("the last %d ticks are in %s", len(rows), path)
         return [path]
 
     def _put(self, path: Path, rows: np.ndarray, about: dict[str, Any]) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_private(self._folder)
+        self.close()
         unfinished = path.with_suffix(".unfinished")
         unfinished.unlink(missing_ok=True)
         workcell = self._world.workcell
@@ -165,10 +192,13 @@ class FaultRecorder:
             finally:
                 writer.end(reason=about["kind"])
             os.replace(unfinished, path)
-        except BaseException:
+        except BaseException as error:
             unfinished.unlink(missing_ok=True)
+            self._next_try = time.monotonic() + _RETRY_S
+            self._lack(str(error))
             raise
         self._kept.give_way()
+        self._next_try = 0.0  # by the next `serve`: until then the event of this log may still be on its way
 
     def _about(self, request: Any) -> dict[str, Any]:
         """What the log is about. `request`: of `layout.log_request_dtype`."""

@@ -31,6 +31,11 @@ class Reading:
     server_attached: bool
     server_released: bool
     """The last server detached by itself."""
+    server_starved: str
+    """A warning that the attached server gets no processor time; empty: it does."""
+    starved_silences: int
+    """How often that was so for longer than a server that hangs is waited for."""
+    starved_longest_s: float
     clock_publishers: int
     """On the topic of the clock; 0: the executor publishes none."""
     parts: Sequence[PartStatus]
@@ -82,7 +87,12 @@ def _loop(now: Reading, before: Reading | None, periods: Mapping[str, str]) -> H
 def _server(now: Reading) -> Health:
     what = "control server"
     if now.server_attached:
-        return Health(what=what, level=Level.OK, message="attached")
+        level = Level.WARN if now.server_starved else Level.OK
+        values = {
+            "silences without processor time": str(now.starved_silences),
+            "longest one [s]": f"{now.starved_longest_s:.2f}",
+        }
+        return Health(what=what, level=level, message=now.server_starved or "attached", values=values)
     if now.server_epoch == 0:
         return Health(what=what, level=Level.WARN, message="none has attached yet")
     if now.server_released:
@@ -93,6 +103,7 @@ def _server(now: Reading) -> Health:
 def _part(part: PartStatus, periods: Mapping[str, str]) -> Health:
     level = {"enabled": Level.OK, "disabled": Level.WARN}.get(part.operational_state, Level.ERROR)
     values = {"active action": part.active_action, "session": part.session, "fault log": part.fault_file}
+    values["not monitored"] = "; ".join(part.unmonitored)
     return Health(
         what=f"part {part.name}",
         hardware=part.name,

@@ -70,6 +70,9 @@ class HealthTopic:
             server_epoch=int(memory.server_epoch),
             server_attached=core.channel.server_attached,
             server_released=int(memory.server_pid) == 0,
+            server_starved=core.server_patience.warning,
+            starved_silences=core.server_patience.tolerated,
+            starved_longest_s=core.server_patience.longest_s,
             clock_publishers=self._node.count_publishers(self._clock_topic) if self._clock_topic else 0,
             parts=core.part_status(),
         )

@@ -58,7 +58,8 @@ class Lockstep:
         self._clock = ctypes.c_int64.from_address(world.address + _LOOP_CLOCK)
         self._counts = [ctypes.c_int64.from_address(channel.address + offset) for offset in _WRITTEN]
         self._record = self._lockstep_record()
-        self._run_ticks = partial(loops_with_gil() if devices.hosts else loops(), LOCKSTEP, address_of(self._record))
+        loop = loops_with_gil() if devices.hosts else loops()
+        self._run_ticks: Callable[[int, int], int] = partial(loop, LOCKSTEP, address_of(self._record))
         self._set_points = SetPoints(world, channel)
         self._recorder = recorder
         self._lock = threading.Lock()
@@ -117,6 +118,23 @@ class Lockstep:
 
         self.serve(run)
         return last
+
+    def watch(self, look: Callable[[], object]) -> None:
+        """Have a function called after each tick, before simulators take its commands. It slows the loop down.
+
+        Args:
+            look: called by the thread that runs the ticks; it may read the world's memory.
+        """
+        run = self._run_ticks
+
+        def watched(ticks: int, silent: int) -> int:
+            new = 0
+            for _ in range(ticks):
+                new |= run(1, silent)
+                look()
+            return new
+
+        self._run_ticks = watched
 
     def _ticks(self, ticks: int) -> None:
         self._before_tick()

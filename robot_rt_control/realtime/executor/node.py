@@ -20,7 +20,7 @@ from rosgraph_msgs.msg import Clock
 from robot_rt_control import msg, srv
 from robot_rt_control.hardware.clocks import AUTO, CLOCK_HELP, CLOCKS, FACTOR_HELP, LOCKSTEP, chosen_clock
 from robot_rt_control.hardware.from_workcell import with_window
-from robot_rt_control.hardware.picture import camera_of, picture_path
+from robot_rt_control.hardware.picture import PictureFolder, camera_of
 from robot_rt_control.memory.segment_names import channel_name, image_name
 from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.realtime.executor.conversions import status_message
@@ -124,6 +124,7 @@ class RealtimeExecutorNode(WorkcellNode):
     def __init__(self, **options: Any) -> None:
         super().__init__("realtime_executor", _PARAMETERS, **options)
         self.executor_core: Executor | None = None
+        self._pictures: PictureFolder
         self._trouble = ""
         self._made: list[Any] = []
         self._periodic: list[Periodic] = []
@@ -140,6 +141,7 @@ class RealtimeExecutorNode(WorkcellNode):
         clock = chosen_clock(self.value("clock"), workcell)
         if self.value("gui") and clock == LOCKSTEP:
             workcell = with_window(workcell)
+        self._pictures = PictureFolder(workcell.name)
         options = ExecutorOptions(
             clock=clock,
             real_time_factor=self.value("real_time_factor"),
@@ -344,11 +346,12 @@ class RealtimeExecutorNode(WorkcellNode):
             raise HardwareError("no device is simulated in this process", hint="Ask its driver node")
         plugins = [host.plugin for host in core.devices.hosts.values()]
         camera = camera_of(next((plugin for plugin in plugins if hasattr(plugin, "take_picture")), plugins[0]))
-        path, width, height = picture_path(request.path), int(request.width), int(request.height)
-        try:
-            core.lockstep.serve(lambda: camera.take_picture(path, width, height))
-        except OSError as error:
-            raise HardwareError(f"picture {path} was not taken", got=str(error)) from error
+        width, height = int(request.width), int(request.height)
+        with self._pictures.new(request.name) as path:
+            try:
+                core.lockstep.serve(lambda: camera.take_picture(path, width, height))
+            except OSError as error:
+                raise HardwareError(f"picture {path} was not taken", got=str(error)) from error
         return path
 
 

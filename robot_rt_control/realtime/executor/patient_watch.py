@@ -1,4 +1,4 @@
-"""Noticing, in simulated time, a control server that hangs: with patience, for the machine may just be busy."""
+"""Noticing, in simulated time, a control server that hangs: time in which it gets no processor does not count."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from robot_rt_control.memory.atomics import load_acquire
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.layout import channel_dtype, offset_of
+from robot_rt_control.realtime.executor.server_patience import ServerPatience
 
 _BEATS = tuple(offset_of(channel_dtype, name) for name in ("server_native_beat", "server_python_beat"))
 _LOOK_S = 0.05
@@ -23,11 +24,20 @@ class PatientWatch:
     Args:
         channel: of the executor.
         silence_s: silence of either heartbeat after which the server counts as lost.
+        patience: what is seen of a silent server.
         clock: [s] the wall clock; monotonic.
     """
 
-    def __init__(self, channel: Channel, silence_s: float, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        channel: Channel,
+        silence_s: float,
+        patience: ServerPatience,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._channel, self._silence_s, self._clock = channel, silence_s, clock
+        self._patience = patience
         self._epoch = 0
         self._looked = clock()
         self._beats = [0, 0]
@@ -46,10 +56,11 @@ class PatientWatch:
         if epoch != self._epoch:
             self._epoch, self._beats, self._watching = epoch, beats, [False, False]
             return False
+        starved = self._patience.native_starved, self._patience.python_starved
         for i, beat in enumerate(beats):
             if beat != self._beats[i]:
                 self._beats[i], self._silent[i], self._watching[i] = beat, 0.0, True
-            else:
+            elif not starved[i]:
                 self._silent[i] += min(passed, _LONGEST_STEP_S)
         if any(w and s > self._silence_s for w, s in zip(self._watching, self._silent, strict=True)):
             self._watching = [False, False]

@@ -11,7 +11,7 @@ from robot_rt_control.memory.atomics import address_of, store_release
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.realtime.executor.loops import WALLCLOCK, loops
 from robot_rt_control.realtime.executor.scheduling import Scheduling, make_realtime
-from robot_rt_control.realtime.executor.wallclock_loop import STOP_OFFSET, loop_dtype
+from robot_rt_control.realtime.executor.wallclock_loop import LOOKED_OFFSET, STOP_OFFSET, loop_dtype
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 
@@ -22,6 +22,7 @@ class RealtimeThread:
         world: record of `layout.world_dtype`.
         priority, cpu, lock: see `scheduling.make_realtime`.
         native_silence_s, python_silence_s: silence of the server's heartbeats after which it is lost.
+        starved_silence_s: the same for a server that gets no processor time, as `tell_server` says; 0: as for others.
         driving_device: index of the device whose cycle drives the loop; None: the wall clock does.
         device_timeout_s: how much later than expected its state may come before the loop ticks by itself.
     """
@@ -37,6 +38,7 @@ class RealtimeThread:
         lock: bool,
         native_silence_s: float,
         python_silence_s: float,
+        starved_silence_s: float = 0.0,
         driving_device: int | None = None,
         device_timeout_s: float = 0.0,
     ) -> None:
@@ -46,6 +48,7 @@ class RealtimeThread:
         self._loop.period_ns = period_ns
         self._loop.native_silence_ns = int(native_silence_s * 1e9)
         self._loop.python_silence_ns = int(python_silence_s * 1e9)
+        self._loop.starved_silence_ns = int(starved_silence_s * 1e9)
         self._loop.driving_device = 0 if driving_device is None else driving_device + 1
         self._loop.device_timeout_ns = int(device_timeout_s * 1e9)
         self._loops = loops()  # compiled here, if need be, not by the thread
@@ -74,6 +77,16 @@ class RealtimeThread:
             self._error = error
             self._started.set()
             raise
+
+    def tell_server(self, looked_s: float, *, native_starved: bool, python_starved: bool) -> None:
+        """Let the loop know what was seen of a silent server. From any one thread.
+
+        Args:
+            looked_s: when it was seen, on the loop's clock.
+            native_starved, python_starved: this heartbeat is silent because the server gets no processor time.
+        """
+        self._loop.native_starved, self._loop.python_starved = native_starved, python_starved
+        store_release(address_of(self._loop) + LOOKED_OFFSET, int(looked_s * 1e9))
 
     @property
     def running(self) -> bool:

@@ -28,6 +28,7 @@ from robot_rt_control.recording.kept_files import KeptFiles
 from robot_rt_control.recording.tick_writer import TickWriter
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import RobotControlError
+from robot_rt_control.vocabulary.private_files import make_private
 
 _log = logging.getLogger(__name__)
 
@@ -127,7 +128,7 @@ class SessionRecorder:
             }
             try:
                 texts = {workcell.path.name: workcell.path.read_bytes()}
-                path.parent.mkdir(parents=True, exist_ok=True)
+                make_private(path.parent)
                 self._writer = TickWriter(path, about, self._ring.columns, epoch_ns=self._epoch_ns, texts=texts)
             except OSError as error:
                 raise RobotControlError(f"recording to {path}", got=str(error)) from error

@@ -20,6 +20,10 @@ loop_dtype = record(
         ("max_ticks", "i8"),  # 0: for ever
         ("native_silence_ns", "i8"),  # silence of the server's heartbeats after which it counts as lost
         ("python_silence_ns", "i8"),
+        ("starved_silence_ns", "i8"),  # the same for a server that gets no processor time; 0: as for others
+        ("native_starved", "i8"),  # what the non-real-time side has seen when it looked last
+        ("python_starved", "i8"),
+        ("looked_ns", "i8"),  # when that was
         ("last_native_beat", "i8"),
         ("last_python_beat", "i8"),
         ("native_seen_ns", "i8"),
@@ -35,11 +39,32 @@ loop_dtype = record(
 )
 
 STOP_OFFSET = offset_of(loop_dtype, "stop")
+LOOKED_OFFSET = offset_of(loop_dtype, "looked_ns")
 _BELL = offset_of(channel_dtype, "event_bell")
 _NATIVE = offset_of(channel_dtype, "server_native_beat")
 _PYTHON = offset_of(channel_dtype, "server_python_beat")
 _EPOCH = offset_of(channel_dtype, "server_epoch")
 _GONE = offset_of(channel_dtype, "server_gone")
+
+
+@realtime
+def silence_bound(loop, silence_ns, seen_ns, starved):
+    """[ns] How long a heartbeat may be silent.
+
+    A server that gets no processor time is waited for. If the non-real-time side has not looked in the second half of
+    the silence, it gets none itself: then nothing is known of the server, and the same bound holds.
+
+    Args:
+        silence_ns: the bound of a server that hangs.
+        seen_ns: when the heartbeat was last seen.
+        starved: whether the non-real-time side has found it starved.
+    """
+    if loop.starved_silence_ns <= silence_ns:
+        return silence_ns
+    looked = load_acquire(address_of(loop) + LOOKED_OFFSET)
+    if starved != 0 or looked - seen_ns < silence_ns // 2:
+        return loop.starved_silence_ns
+    return silence_ns
 
 
 @realtime
@@ -67,8 +92,16 @@ def watch_server(w, ch, loop, now):
         loop.python_seen_ns = now
     if (
         load_acquire(base + _GONE) >= epoch
-        or now - loop.native_seen_ns > loop.native_silence_ns
-        or now - loop.python_seen_ns > loop.python_silence_ns
+        or (
+            now - loop.native_seen_ns > loop.native_silence_ns
+            and now - loop.native_seen_ns
+            > silence_bound(loop, loop.native_silence_ns, loop.native_seen_ns, loop.native_starved)
+        )
+        or (
+            now - loop.python_seen_ns > loop.python_silence_ns
+            and now - loop.python_seen_ns
+            > silence_bound(loop, loop.python_silence_ns, loop.python_seen_ns, loop.python_starved)
+        )
     ):
         loop.watching = 0
         w.server_lost = 1

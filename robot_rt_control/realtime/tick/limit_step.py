@@ -11,6 +11,7 @@ from robot_rt_control.memory.joint_modes import commanded_modes, mode_of, with_m
 from robot_rt_control.native.realtime_code import inlined, realtime
 from robot_rt_control.realtime.tick.action_time import keep_speed
 from robot_rt_control.realtime.tick.effort_barrier import bounded_effort, braking_effort
+from robot_rt_control.realtime.tick.feedback import judge_feedback
 from robot_rt_control.realtime.tick.jerk_limit import braking_speed, jerk_limited_velocity
 from robot_rt_control.realtime.tick.outputs import limit_outputs
 from robot_rt_control.realtime.tick.parts import fault_part
@@ -176,7 +177,10 @@ def _refused(part, limits, modes):
 
 @realtime
 def _monitor(w, ch, p):
-    """Fault the part if the measured motion violates a system limit. Unknown values violate nothing."""
+    """Fault the part if the measured motion violates a system limit, or is not that which was commanded.
+
+    What the part needs is known here (`unknown_joint`); a velocity that its device never knew violates nothing.
+    """
     part = w.parts[p]
     limits = w.limits[p]
     for j in range(part.dof):
@@ -191,13 +195,26 @@ def _monitor(w, ch, p):
         if abs(v) > limits.velocity[j] * (1.0 + limits.velocity_tolerance):
             fault_part(w, ch, p, _VELOCITY_LIMIT, j)
             return
+    reason, joint = judge_feedback(w, p)
+    if reason != 0:
+        fault_part(w, ch, p, reason, joint)
+
+
+@realtime
+def limit_joints(w, p, modes):
+    """Limit the commands of a part's joints; brake those without a mode."""
+    part, limits, pr = w.parts[p], w.limits[p], w.parts_runtime[p]
+    last, left = pr.last_modes, 0
+    for j in range(part.dof):
+        mode = _limit_joint(part, limits, j, mode_of(modes, j), mode_of(last, j), w.period)
+        left = with_mode(left, j, mode)
+    pr.last_modes = left
 
 
 @realtime
 def limit(w, ch):
     """Limit what every part with joints is commanded, or bring it to rest if no action commands it."""
     keep_speed(w)
-    dt = w.period
     for p in range(w.n_parts):
         part = w.parts[p]
         pr = w.parts_runtime[p]
@@ -221,8 +238,4 @@ def limit(w, ch):
             if reason != 0:
                 fault_part(w, ch, p, reason, joint)
                 modes = 0
-        last, left = pr.last_modes, 0
-        for j in range(part.dof):
-            mode = _limit_joint(part, limits, j, mode_of(modes, j), mode_of(last, j), dt)
-            left = with_mode(left, j, mode)
-        pr.last_modes = left
+        limit_joints(w, p, modes)

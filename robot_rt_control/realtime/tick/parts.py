@@ -3,6 +3,7 @@
 import math
 
 from robot_rt_control.memory.drive_layout import drives_at
+from robot_rt_control.memory.joint_modes import mode_of
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.activation import (
     DEFAULT,
@@ -12,17 +13,21 @@ from robot_rt_control.realtime.tick.activation import (
     take_fallback,
 )
 from robot_rt_control.realtime.tick.events import begin_event, publish_event
+from robot_rt_control.realtime.tick.feedback import begin_feedback, unknown_joint
 from robot_rt_control.realtime.tick.motion_group import leave_group
 from robot_rt_control.realtime.tick.outputs import begin_outputs, settle_outputs
 from robot_rt_control.realtime.tick.recorder import request_log
-from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary import capacities, defaults
 from robot_rt_control.vocabulary.enums import (
+    CommandMode,
     EventKind,
     OperationalState,
     Refusal,
     StopCause,
 )
 
+_REST = defaults.REST_SPEED_FRACTION
+_EFFORT = int(CommandMode.EFFORT)
 _DISABLED = int(OperationalState.DISABLED)
 _ENABLED = int(OperationalState.ENABLED)
 _FAULTED = int(OperationalState.FAULTED)
@@ -67,7 +72,7 @@ def fault_part(w, ch, p, reason, joint):
         return
     pr.fault = reason
     pr.fault_joint = joint
-    pr.enabling = 0
+    pr.enabling = pr.rest_wait = 0
     set_state(w, p, _FAULTED)
     slot = pr.active_action
     pr.fault_log = request_log(w, _PART_FAULTED, reason, p, joint, 0, slot)
@@ -88,7 +93,7 @@ def clear_fault(w, p):
     if pr.state != _FAULTED:
         return 0
     d = w.devices[pr.device]
-    if d.age > d.max_age or d.faulted == 1:
+    if d.age > d.max_age or d.faulted == 1 or unknown_joint(w, p) >= 0:
         return _STILL_FAULTED
     if d.drives != 0:
         drives = drives_at(d.drives)
@@ -107,7 +112,8 @@ def clear_fault(w, p):
 def enable_part(w, ch, p):
     """Enable motion, starting from the measured position. Returns 0, or why not.
 
-    The motors of a part on drives are enabled first: its motion follows once all of them are.
+    A part that still brakes goes on braking: its enabling follows once it is at rest, see `wait_for_rest`. The motors
+    of a part on drives are enabled then: its motion follows once all of them are.
     """
     pr = w.parts_runtime[p]
     if pr.state == _ENABLED:
@@ -115,43 +121,92 @@ def enable_part(w, ch, p):
     if pr.state == _FAULTED:
         return _STILL_FAULTED
     part = w.parts[p]
+    effort_alone = w.limits[p].supported_modes == 1 << _EFFORT  # it can only brake a velocity that is known
     for j in range(part.dof):
-        if not math.isfinite(part.position[j]):
+        if not math.isfinite(part.position[j]) or (effort_alone and not math.isfinite(part.velocity[j])):
             return _NOT_ENABLED
-    drives = w.devices[pr.device].drives
-    if drives == 0:
-        start_motion(w, ch, p)
-    elif pr.enabling == 0:
-        pr.enabling = drives_at(drives).enable_ticks
+    if pr.enabling > 0 or pr.rest_wait > 0:
+        return 0
+    pr.enabled_in_stop = 1 if w.protective_stop != 0.0 else 0
+    if is_braking(w, p):
+        pr.rest_wait = pr.rest_wait_ticks
+    else:
+        _begin_enabling(w, ch, p)
     return 0
 
 
 @realtime
+def is_braking(w, p):
+    """Whether the last command of a part has still to come to rest: an enabled part would begin with a step.
+
+    An effort says nothing about motion, and its joint's commanded velocity is the measured one.
+    """
+    part = w.parts[p]
+    modes = w.parts_runtime[p].last_modes
+    for j in range(part.dof):
+        v = part.commanded_velocity[j]
+        if mode_of(modes, j) == _EFFORT:
+            if abs(v) > _REST * w.limits[p].velocity[j]:
+                return True
+        elif v != 0.0 or part.commanded_acceleration[j] != 0.0:
+            return True
+    return False
+
+
+@realtime
+def wait_for_rest(w, ch, p):
+    """The enabling of a part that has braked goes on once it is at rest. If that takes too long, it has ended."""
+    pr = w.parts_runtime[p]
+    pr.rest_wait -= 1
+    if not is_braking(w, p):
+        pr.rest_wait = 0
+        _begin_enabling(w, ch, p)
+
+
+@realtime
+def _begin_enabling(w, ch, p):
+    pr = w.parts_runtime[p]
+    drives = w.devices[pr.device].drives
+    if drives == 0:
+        start_motion(w, ch, p)
+    else:
+        pr.enabling = drives_at(drives).enable_ticks
+
+
+@realtime
 def start_motion(w, ch, p):
-    """Motion is enabled from now on; the default action begins."""
+    """Motion is enabled from now on; the default action begins.
+
+    What was sent in the last tick goes on: a position that is held for the outputs, the effort of a damper. Whatever
+    was not begins where the joint is measured, without effort.
+    """
     pr = w.parts_runtime[p]
     part = w.parts[p]
+    goes_on = pr.written != 0 and pr.enabling == 0
     pr.enabling = 0
     for j in range(capacities.MAX_JOINTS):
-        if j < part.dof:
+        if j < part.dof and not goes_on:
             part.commanded_position[j] = part.position[j]
         part.commanded_velocity[j] = 0.0
         part.commanded_acceleration[j] = 0.0
         part.former_acceleration[j] = 0.0
-        part.commanded_effort[j] = 0.0
+        if not goes_on:
+            part.commanded_effort[j] = 0.0
     if pr.outputs_settling == 0:
         begin_outputs(part, w.limits[p])
     pr.outputs_settling = 0
     set_state(w, p, _ENABLED)
+    begin_feedback(w, p)
     _report(w, ch, p, _PART_ENABLED, 0, -1, 0)
-    take_fallback(w, ch, p, DEFAULT)
+    if pr.enabled_in_stop == 0:
+        take_fallback(w, ch, p, DEFAULT)
 
 
 @realtime
 def disable_part(w, ch, p):
     """End the part's action; the loop itself brakes it, and then writes no more commands."""
     pr = w.parts_runtime[p]
-    pr.enabling = 0
+    pr.enabling = pr.rest_wait = 0
     if pr.state != _ENABLED:
         return
     set_state(w, p, _DISABLED)

@@ -16,14 +16,16 @@ from robot_rt_control.model.forward import tool_state
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.action_time import set_time
 from robot_rt_control.realtime.tick.drive_step import follow_drives, read_drives
+from robot_rt_control.realtime.tick.feedback import unknown_joint
 from robot_rt_control.realtime.tick.gravity import find_gravity
-from robot_rt_control.realtime.tick.parts import fault_part, takes_commands
+from robot_rt_control.realtime.tick.parts import fault_part, takes_commands, wait_for_rest
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.enums import FaultReason, OperationalState, PartKind
 
 _ENABLED = int(OperationalState.ENABLED)
 _FORCE_TORQUE = int(PartKind.FORCE_TORQUE_SENSOR)
 _STALE = int(FaultReason.STALE_HARDWARE)
+_UNKNOWN = int(FaultReason.UNKNOWN_FEEDBACK)
 _HARDWARE_ERROR = int(FaultReason.HARDWARE_ERROR)
 _REST = defaults.REST_SPEED_FRACTION
 _READS = offset_of(world_dtype, "reads")
@@ -115,21 +117,33 @@ def read(w, ch):
         _derive(w, p)
         if dev.drives != 0:
             follow_drives(w, ch, p)
-        if pr.state == _ENABLED:
+        if pr.state == _ENABLED or pr.rest_wait > 0:
             if not takes_commands(part):
                 continue  # its values are unknown until they come again
             if dev.age > dev.max_age:
                 fault_part(w, ch, p, _STALE, -1)
             elif dev.faulted == 1:
                 fault_part(w, ch, p, _HARDWARE_ERROR, -1)
+            else:
+                joint = unknown_joint(w, p)
+                if joint >= 0:
+                    fault_part(w, ch, p, _UNKNOWN, joint)
+            if pr.rest_wait > 0:
+                wait_for_rest(w, ch, p)
         else:
             _follow(w, p)
 
 
 @realtime
 def _follow(w, p):
-    """A part that is not enabled and not braking any more: the last command follows what is measured."""
+    """A part that nothing is sent for any more: the last command follows what is measured.
+
+    Not while it is still sent, for outputs that settle: a drive that lags behind, or that is held, would be stepped.
+    """
     part = w.parts[p]
+    pr = w.parts_runtime[p]
+    if pr.written != 0 and pr.enabling == 0:
+        return
     for j in range(part.dof):
         if part.commanded_velocity[j] != 0.0 or not math.isfinite(part.position[j]):
             return

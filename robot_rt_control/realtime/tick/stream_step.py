@@ -98,8 +98,9 @@ def show_flags(s, n, width, record, variables, timeout, tick, now):
         variables: address of the first of them, see `streams.VARIABLES`.
         timeout: [s]; 0: never.
     """
-    # A sample from before the start is as old as it is: one older than the time-out leads nowhere.
-    since = s.times[s.present] if s.present >= 0 else s.start_time
+    # A sample is as old as it is, however late it took effect or the action started: one older than the time-out
+    # leads nowhere.
+    since = s.made[s.present] if s.present >= 0 else s.start_time
     age = max(now - since, 0.0)
     valid = is_known(s, n)
     timed_out = 1.0 if timeout > 0.0 and age > timeout else 0.0
@@ -114,6 +115,7 @@ def show_flags(s, n, width, record, variables, timeout, tick, now):
     store_f8(variables + 24, float(s.missed - s.missed_before))
     store_f8(variables + 32, float(s.late - s.late_before))
     store_f8(variables + 40, float(s.clamped - s.clamped_before))
+    store_f8(variables + 48, s.latency)
 
 
 @realtime
@@ -137,10 +139,10 @@ def begin_values(w, i, activation):
     a = t.actions[d.action]
     now = w.tick * w.period
     n, width = int(d.n_values), int(d.width)
-    if s.activation != activation:
-        join_stream(s, n, activation, now)
     base = address_of(w)
     settings = base + _PARAMETERS + a.parameter_offset + d.settings
+    if s.activation != activation:
+        join_stream(s, n, activation, load_f8(settings + 24), now)
     choice = load_f8(settings)
     gap = int(choice) if math.isfinite(choice) else 0
     find_values(s, n, int(d.quaternion), gap, load_f8(settings + 16), now)

@@ -8,7 +8,7 @@ that values never jump because a next sample has become known. On the cubic way 
 import math
 
 from robot_rt_control.native.realtime_code import realtime
-from robot_rt_control.realtime.tick.stream_window import forget_used
+from robot_rt_control.realtime.tick.stream_window import forget_earlier
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import GapPolicy
 
@@ -19,12 +19,14 @@ _JOINING = -2
 
 
 @realtime
-def join_stream(s, n, activation, now):
+def join_stream(s, n, activation, timeout, now):
     """An action has started: its stream's times and counts are reset.
 
-    Samples that an earlier activation has used are gone: its goal is not this one's. Those that have come since stay.
+    Samples that an earlier activation has used are gone: its goal is not this one's. Those that have come since stay,
+    unless no time-out says how old they may be.
     """
-    forget_used(s, n)
+    s.not_before = -math.inf if timeout > 0.0 else now
+    forget_earlier(s, n)
     s.activation = activation
     s.start_time = now
     s.missed_before = s.missed

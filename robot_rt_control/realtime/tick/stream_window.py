@@ -32,6 +32,8 @@ def reset_stream(s, identity):
     s.count = 0
     s.present = -1
     s.used = -1
+    s.latency = math.nan
+    s.not_before = -math.inf
     s.way_end = -1
     s.sent = 0
 
@@ -42,6 +44,7 @@ def _make_room(s):
     for k in range(s.count - 1):
         s.ticks[k] = s.ticks[k + 1]
         s.times[k] = s.times[k + 1]
+        s.made[k] = s.made[k + 1]
         for j in range(capacities.MAX_STREAM_VALUES):
             s.values[k, j] = s.values[k + 1, j]
             s.rates[k, j] = s.rates[k + 1, j]
@@ -52,12 +55,19 @@ def _make_room(s):
 
 
 @realtime
-def forget_used(s, n):
-    """Forget the samples that an activation has seen take effect, even if later partial samples build on them."""
-    if s.used < s.first:
+def forget_earlier(s, n):
+    """Forget the samples that an activation has seen take effect, and those made before `not_before`, even if later
+    partial samples build on them."""
+    last = s.used
+    for k in range(s.count):
+        if s.made[k] < s.not_before:
+            last = max(last, s.first + k)
+    if last < s.first:
         return
-    while s.count > 0 and s.first <= s.used:
+    while s.count > 0 and s.first <= last:
         _make_room(s)
+    if s.present < 0:
+        s.latency = math.nan
     for k in range(s.count):
         for j in range(n):
             if s.given[k, j] == 0:
@@ -101,6 +111,9 @@ def _insert(s, e, n, quaternion, tick, period):
     if e.clamped != 0:
         s.clamped += 1
     time = min(time, now + 1e6)
+    made = e.made if math.isfinite(e.made) else time
+    if made < s.not_before:
+        return
     before = s.count - 1
     if before >= 0 and (time <= s.times[before] or due < s.ticks[before]):
         return
@@ -110,6 +123,7 @@ def _insert(s, e, n, quaternion, tick, period):
     k = s.count
     s.ticks[k] = due
     s.times[k] = time
+    s.made[k] = made
     for j in range(capacities.MAX_STREAM_VALUES):
         value = math.nan
         s.given[k, j] = 0
@@ -128,11 +142,12 @@ def _insert(s, e, n, quaternion, tick, period):
 
 
 @realtime
-def _advance(s, tick):
+def _advance(s, tick, period):
     """Let samples take effect whose tick has come."""
     while s.present + 1 < s.count and s.ticks[s.present + 1] <= tick:
         s.present += 1
         s.fresh_tick = tick
+        s.latency = max(tick * period - s.made[s.present], 0.0)
         s.version += 1
 
 
@@ -155,7 +170,7 @@ def take_samples(s, ring, n, quaternion, tick, period):
     if head < tail or head - tail > _N:
         tail = head  # a correct writer never leaves this
     for _ in range(_N + 1):
-        _advance(s, tick)
+        _advance(s, tick, period)
         if tail >= head or s.count - 1 - s.present >= _AHEAD:
             break
         e = ring.entries[tail % _N]

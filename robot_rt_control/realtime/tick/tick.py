@@ -38,6 +38,6 @@ def tick(w, ch):
     select(w, ch)
     control(w, ch)
     limit(w, ch)
-    write(w)
+    write(w, ch)
     record(w, ch)
     record_row(w)

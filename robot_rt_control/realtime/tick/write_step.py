@@ -7,6 +7,7 @@ from robot_rt_control.memory.drive_layout import drives_at
 from robot_rt_control.memory.layout import link_dtype, offset_of, world_dtype
 from robot_rt_control.memory.plain_access import load_f8, store_f8
 from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.realtime.tick.border import hold_border, note_left
 from robot_rt_control.realtime.tick.outputs import are_outputs_settling
 from robot_rt_control.realtime.tick.parts import takes_commands
 from robot_rt_control.realtime.tick.read_step import link_at
@@ -38,13 +39,17 @@ def _is_being_enabled(pr, drives):
 
 
 @realtime
-def write(w):
+def write(w, ch):
     """Write the commands of all parts that may move, then hand each command image over as a whole."""
     for d in range(w.n_devices):
         w.devices[d].enabled = 0
     for p in range(w.n_parts):
         pr = w.parts_runtime[p]
         written = _is_written(w, p)
+        if written and w.parts[p].dof > 0:
+            hold_border(w, ch, p)
+            written = _is_written(w, p)
+        note_left(w, p, written)
         pr.written = written
         dev = w.devices[pr.device]
         dev.mode[p] = pr.last_modes if written else 0

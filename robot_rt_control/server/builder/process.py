@@ -6,7 +6,6 @@ import json
 import os
 import select
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,7 +17,7 @@ from robot_rt_control.definitions.class_place import spec_of
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.server.builder.build import BuiltType
 from robot_rt_control.server.builder.work_watch import LOOK_S, WorkWatch
-from robot_rt_control.server.preparer.process import Preparers, environment
+from robot_rt_control.server.preparer.process import END_S, PYTHON, Preparers, environment, import_path
 from robot_rt_control.vocabulary.errors import CompileError
 
 TIMEOUT_S = 120.0
@@ -133,7 +132,7 @@ class Builder:
         if self._process is None or self._process.poll() is not None:
             self._end()
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "robot_rt_control.server.builder"],
+                [*PYTHON, "robot_rt_control.server.builder"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 bufsize=0,
@@ -145,8 +144,13 @@ class Builder:
         process, self._process = self._process, None
         if process is None:
             return
-        process.kill()
-        process.wait()
+        if process.stdin is not None:
+            process.stdin.close()
+        try:
+            process.wait(END_S)  # it ends what users' code has started
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
                 pipe.close()
@@ -155,7 +159,7 @@ class Builder:
         """Results of the first specs at least: all that were built, and one more if the builder process died."""
         results: list[Any] = []
         process = self._start()
-        request = {"task": task, "specs": specs, "path": [p for p in sys.path if p], "timeout": self.timeout}
+        request = {"task": task, "specs": specs, "path": import_path(), "timeout": self.timeout}
         buffer = b""
         sent = _send(process, json.dumps(request).encode() + b"\n")
         watch = WorkWatch(process.pid, processor_s=self.timeout + _STARTUP_S, idle_s=_SILENCE_S)

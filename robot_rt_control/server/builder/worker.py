@@ -10,7 +10,8 @@ The time-out counts the child's processor time, and the time in which it does no
 makes a build late, and never refuses it.
 
 Users' code runs only in a child forked for the request: a crash or an endless loop ends that child, and
-every request sees the user's files as they are then. This process itself always answers.
+every request sees the user's files as they are then. This process itself always answers. Processes that their code
+has started end with the request.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from robot_rt_control.server.builder.build import build
 from robot_rt_control.server.builder.measure import PATIENCE_S
 from robot_rt_control.server.builder.source import find_action_types
 from robot_rt_control.server.builder.work_watch import LOOK_S, WorkWatch
+from robot_rt_control.server.preparer.left_behind import adopt, end_all_children
 from robot_rt_control.vocabulary.errors import CompileError, RobotControlError
 
 _PR_SET_PDEATHSIG = 1
@@ -59,6 +61,7 @@ def main() -> None:
     os.dup2(2, 1)  # whatever code of users prints must not end up among the answers
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to all: the server ends this process
     _give_way()
+    adopt()
     requests = _Lines(0)
     while not requests.closed:
         for request in requests.read():
@@ -104,6 +107,7 @@ def _run_child(specs: list[str], request: dict[str, Any], requests: _Lines, answ
             if requests.descriptor in readable:
                 # Requests come one at a time: what arrives in between is the end of the server.
                 os.kill(child, signal.SIGKILL)
+                end_all_children()
                 os._exit(0)
             if reading in readable:
                 for line in output.read():
@@ -122,6 +126,7 @@ def _run_child(specs: list[str], request: dict[str, Any], requests: _Lines, answ
         os.close(reading)
         os.kill(child, signal.SIGKILL)  # it is done, too slow, or dead already: then this changes nothing
         _, status = os.waitpid(child, 0)
+        end_all_children()
     if answered < len(specs):
         if error is None:
             code = os.waitstatus_to_exitcode(status)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Sequence
 
@@ -27,6 +28,9 @@ class Motion:
     def set_motion(self, parts: Sequence[str], command: str, *, secret: str | None = None) -> str:
         """Enable or disable the motion of parts, or clear their faults.
 
+        Enabling a part that still brakes waits until it is at rest, and enabled. Where the loop ticks on request only,
+        nothing waits here: the part is enabled in the tick in which it has come to rest.
+
         Args:
             parts: empty: all parts. `enable` and `clear_faults` then leave out parts of sessions with another secret;
                 `disable` is refused there, so that its success always means that everything is disabled.
@@ -39,7 +43,7 @@ class Motion:
         Raises:
             DefinitionError: unknown part or command; nothing was done.
             SessionError: a session holds a part, and this is not its secret; nothing was done.
-            CommandRefused: a part refused or is still faulted, or was disabled while its motors were being enabled;
+            CommandRefused: a part refused or is still faulted, or it did not come to rest, or was disabled meanwhile;
                 the other parts (if named: those before it) are done.
             ChannelError: there is no executor, or it is silent.
         """
@@ -62,7 +66,7 @@ class Motion:
             tick = core.at().link.send(_COMMANDS[command], part=-1).tick
         if command == "enable" and not core.gated:
             for name in asked:
-                tick, enabled = self._motors_enabled(name, tick)
+                tick, enabled = self._comes_to_be_enabled(name, tick)
                 if parts and not enabled:
                     raise self._refusal(name, command, core.snapshot_after(tick))
         return "" if parts else self._remark(command, tick, asked, left_out)
@@ -101,8 +105,10 @@ class Motion:
             raise self._refusal(name, command, core.snapshot_after(answer.tick))
         return answer.tick
 
-    def _motors_enabled(self, name: str, tick: int) -> tuple[int, bool]:
-        """Wait until a part on drives is enabled or faulted. It only watches: a further ENABLE would undo a `disable`.
+    def _comes_to_be_enabled(self, name: str, tick: int) -> tuple[int, bool]:
+        """Wait until a part is enabled or faulted: one that still brakes comes to rest first, then motors are enabled.
+
+        It only watches: a further ENABLE would undo a `disable`.
 
         Args:
             tick: in which the loop was told to enable it.
@@ -114,10 +120,12 @@ class Motion:
             ChannelError: the executor is gone, or does not tick.
         """
         core, part = self._core, self._core.parts[name].description
-        drives = core.workcell.device(part.device).drives
-        if drives is None:
+        if not part.dof:
             return tick, True
-        last, heard = tick + drives.enable_ticks(core.workcell.period), time.monotonic()
+        drives, period = core.workcell.device(part.device).drives, core.workcell.period
+        last, heard = tick + math.ceil(part.rest_wait / period), time.monotonic()
+        if drives is not None:
+            last += drives.enable_ticks(period)
         while True:
             attachment = core.at()
             if attachment.without_threads:  # nobody else can disable it, and each command lets the loop tick
@@ -136,6 +144,13 @@ class Motion:
         fault = view.fault(index) if view is not None else ""
         remedy = fault_remedy(view.fault_reason(index)) if view is not None else ""
         log = self._core.fault_file(name)
+        if command == "enable" and not fault and view is not None and view.is_moving(index):
+            return CommandRefused(
+                f"enable of part {name!r} was refused",
+                expected="a part that comes to rest",
+                got=f"one that still moves after {self._core.parts[name].description.rest_wait:.3g} s",
+                hint="Wait until it is at rest, or hold what moves it, then enable",
+            )
         return CommandRefused(
             f"{command} of part {name!r} was refused",
             got=(fault or "a part whose position is not known, whose fault persists, or that was disabled meanwhile")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -16,11 +17,12 @@ from robot_rt_control.definitions.stream_sample import OutputSample
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.model.catalogue import workcell_catalogue, workcell_variables
 from robot_rt_control.model.workcell import Workcell
-from robot_rt_control.recording.fault_log import log_path
+from robot_rt_control.recording.fault_log import promised_log
 from robot_rt_control.server.core.attachment import Attachment
 from robot_rt_control.server.events.event_hub import EventHub, Listener
 from robot_rt_control.server.events.events import EventTranslator, ServerEvent
 from robot_rt_control.server.events.session_ends import SessionEnds, Stamp
+from robot_rt_control.server.lease_clock import LeaseClock
 from robot_rt_control.server.link import heartbeat
 from robot_rt_control.server.link.refusals import explain
 from robot_rt_control.server.link.snapshot_view import SnapshotView
@@ -130,11 +132,11 @@ class ServerCore:
                 list(self.parts),
                 [p.motor_names or p.joint_names for p in self.workcell.parts],
                 self.session_of_part,
-                log_file=lambda number: log_path(bytes(channel.memory.fault_files).decode(), number),
+                log_file=lambda number: promised_log(bytes(channel.memory.fault_files), number),
                 stop_reason=lambda: bytes(channel.memory.stop_reason).decode(errors="ignore"),
             )
             self._attachment = attachment
-            self._sessions.deadline_clock = (lambda: attachment.now()[1] * 1e-9) if patient else self._clock
+            self._set_clocks(self._sessions, attachment, simulated=patient)
             try:
                 attachment.start()
                 if not first:
@@ -146,6 +148,19 @@ class ServerCore:
             except BaseException:
                 self.detach("the executor did not take the system's actions")
                 raise
+
+    def _set_clocks(self, sessions: SessionRegistry, attachment: Attachment, *, simulated: bool) -> None:
+        """What leases and deadlines count."""
+        if attachment.without_threads:  # nobody else runs: nobody stands still
+            sessions.lease_clock = sessions.deadline_clock = self._clock
+            return
+
+        def simulated_time() -> float:
+            return attachment.now()[1] * 1e-9
+
+        sessions.lease_clock = LeaseClock(self._clock, simulated_time if simulated else None)
+        sessions.longest_stall = math.inf if simulated else defaults.LEASE_STALL_S
+        sessions.deadline_clock = simulated_time if simulated else self._clock
 
     @property
     def is_changing(self) -> bool:
@@ -477,7 +492,7 @@ class ServerCore:
         if attachment is None or view is None:
             return ""
         number = int(view.parts[self.parts[part].index].fault_log)
-        return log_path(bytes(attachment.channel.memory.fault_files).decode(), number)
+        return promised_log(bytes(attachment.channel.memory.fault_files), number)
 
     def add_listener(self, listener: Listener) -> None:
         """Call `listener` with every event from now on."""

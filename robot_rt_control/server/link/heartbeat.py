@@ -63,6 +63,7 @@ class Heartbeats:
                 thread.join()
 
     def _beat_native(self) -> None:
+        self._channel.memory.server_native_thread = threading.get_native_id()
         beat(self._channel.address + _NATIVE, self._stop_flag.ctypes.data, NATIVE_PERIOD_NS)
 
     def _beat_python(self) -> None:

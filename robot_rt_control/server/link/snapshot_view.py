@@ -74,6 +74,10 @@ class SnapshotView:
         measured = self._snapshot.parts[part].measured
         return bool(np.isfinite(measured.position[: int(measured.dof)]).all())
 
+    def is_moving(self, part: int) -> bool:
+        """Whether the part is known not to be at rest."""
+        return bool(self._snapshot.parts[part].measured.at_rest == 0.0)
+
     def fault_reason(self, part: int) -> int:
         """Why the part is faulted (`vocabulary.FaultReason`)."""
         return int(self._snapshot.parts[part].fault)

@@ -15,7 +15,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from robot_rt_control import msg
 from robot_rt_control.definitions.stream_sample import OutputSample
-from robot_rt_control.memory.channel import Channel
+from robot_rt_control.memory.channel import Channel, ServerTaken
 from robot_rt_control.memory.segment_names import channel_name
 from robot_rt_control.model.workcell import Workcell, load_workcell
 from robot_rt_control.ros.lifecycle_node import COMMON_PARAMETERS, NodeParameter, WorkcellNode
@@ -110,6 +110,8 @@ class ControlServerNode(WorkcellNode):
         self._next_try = 0.0
         self._complaint = ""
         self._had_executor = False
+        self._taken = False
+        """Whether another control server was attached when this one wanted to be."""
 
     # --- life cycle -----------------------------------------------------------------------------
 
@@ -146,6 +148,17 @@ class ControlServerNode(WorkcellNode):
         self.get_logger().info(message)
 
     def activate(self) -> None:
+        self._next_try, self._complaint, self._taken = 0.0, "", False
+        self.awaited = "the executor"
+        self._keep()
+        if not self._taken:
+            self._offer()
+        self._keeper = Periodic(self._keep, _KEEP_S, self.callback_failed)
+
+    def _offer_events(self) -> None:
+        """The topics of what happens, before something can."""
+        if self._event_publisher is not None:
+            return
         # The last events are kept for clients that this topic finds after their first call.
         profile = QoSProfile(
             depth=1000, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
@@ -153,10 +166,15 @@ class ControlServerNode(WorkcellNode):
         self._event_publisher = self.create_publisher(msg.Event, "~/events", profile)
         assert self.server is not None  # made by `configure`
         self._program_state = ProgramStateTopic(self, self.server, lambda ns: time_message(self._ros_time(ns)))
+
+    def _offer(self) -> None:
+        """Services, actions and topics. A server that found another one attached waits with them until it is attached
+        itself (S25): otherwise two would answer each call."""
+        self._offer_events()
+        if self._offered_services is not None:
+            return
+        assert self.server is not None
         parallel = ReentrantCallbackGroup()
-        self._next_try, self._complaint = 0.0, ""
-        self.awaited = "the executor"
-        self._keep()
         self._offered_services = Services(self, lambda: self.server, lambda: self._recoveries, parallel)
         self._offered_runs = RunActions(self, lambda: self.server, parallel)
         self._stream_topics = StreamTopics(self, lambda: self.server)
@@ -167,13 +185,17 @@ class ControlServerNode(WorkcellNode):
             self.value("introspection_rate"),
         )
         self._markers = SceneMarkers(self, ScenePictures(self.server.core))
-        self._keeper = Periodic(self._keep, _KEEP_S, self.callback_failed)
 
     def deactivate(self) -> None:
         if self._keeper is not None:
             self._keeper.stop()
+            self._keeper = None
         if self.server is not None:
             self.server.detach("the control server was deactivated")
+        self._withdraw()
+
+    def _withdraw(self) -> None:
+        """Take everything back that `_offer` offers."""
         for looking in (self._introspection, self._markers):
             if looking is not None:
                 looking.close()
@@ -183,7 +205,7 @@ class ControlServerNode(WorkcellNode):
         events, self._event_publisher = self._event_publisher, None
         if events is not None:
             self.destroy_publisher(events)
-        self._keeper = self._offered_runs = self._offered_services = None
+        self._offered_runs = self._offered_services = None
         self._stream_topics = self._program_state = self._introspection = self._markers = None
 
     def parameter_changed(self, name: str) -> None:
@@ -216,6 +238,9 @@ class ControlServerNode(WorkcellNode):
                 self._next_try = time.monotonic() + _RETRY_S
                 self._attach(server)
         except RobotControlError as error:
+            if isinstance(error, ServerTaken):
+                self._taken = True
+                self._withdraw()
             if error.what != self._complaint:
                 self._complaint = error.what
                 self.get_logger().warning(f"not attached to an executor yet: {error}")
@@ -225,7 +250,10 @@ class ControlServerNode(WorkcellNode):
     def _attach(self, server: ControlServer) -> None:
         channel = Channel.attach(self._channel_name, workcell=self._digest, require_active=True)
         self._simulated = bool(channel.memory.simulated)
+        self._offer_events()
         server.attach(channel)
+        self._taken = False
+        self._offer()
         self.awaited = ""
         self._had_executor, self._complaint = True, ""
         self.get_logger().info("attached to the executor; default and safety actions are installed")

@@ -19,20 +19,46 @@ from pathlib import Path
 from typing import Any
 
 import robot_rt_control
+from robot_rt_control.native.code_cache import users_numba_folder
 from robot_rt_control.server.builder.work_watch import LOOK_S, WorkWatch
 from robot_rt_control.server.preparer.user_code import CORRECT
-from robot_rt_control.vocabulary.errors import CompileError
+from robot_rt_control.vocabulary.errors import CompileError, RobotControlError
 
 MAX_ERROR_BYTES = 1 << 16
 LIMIT_S = 120.0
 """[s] of processor time, and of idleness, for what no session's end would end: imports, and the system's actions."""
+END_S = 5.0
+"""[s] A process beside the server that is to end, and has not after this time, is killed."""
 _numbers = itertools.count(1)
 
 
+PYTHON = (sys.executable, "-P", "-m")
+"""Begin of a command that runs a module of this package: nothing is imported from the working directory (K20)."""
+_main = getattr(sys.modules["__main__"], "__spec__", None)
+_WORKING_DIRECTORY = (
+    os.getcwd() if _main is not None and _main.name.startswith("robot_rt_control.") and not sys.flags.safe_path else ""
+)
+"""What Python has put in front of this process's path by itself, as it was started by `python -m`; empty: nothing."""
+
+
+def import_path() -> list[str]:
+    """Where another Python looks for modules of users: as this one, but not in its working directory."""
+    return [entry for entry in sys.path if entry not in ("", _WORKING_DIRECTORY)]
+
+
 def environment() -> dict[str, str]:
-    """The environment in which another Python finds this package."""
+    """The environment in which another Python finds this package, and in which it may run code of users.
+
+    Raises:
+        RobotControlError: another user can have written Numba's cache.
+    """
     root = str(Path(robot_rt_control.__file__).resolve().parents[1])
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])}
+    given = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))  # an empty one means the working directory
+    try:
+        numba = users_numba_folder()
+    except OSError as error:
+        raise RobotControlError("Numba's cache cannot be made", got=str(error)) from error
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([root, *given]), "NUMBA_CACHE_DIR": str(numba)}
 
 
 class Ended(Exception):
@@ -154,7 +180,7 @@ class Preparers:
                 with far:
                     arguments = [str(far.fileno()), str(self._patience)]
                     self._process = subprocess.Popen(
-                        [sys.executable, "-m", "robot_rt_control.server.preparer", *arguments],
+                        [*PYTHON, "robot_rt_control.server.preparer", *arguments],
                         stdin=subprocess.DEVNULL,
                         pass_fds=[far.fileno()],
                         env=environment(),
@@ -189,8 +215,11 @@ class Preparers:
         if control is not None:
             control.close()
         if process is not None:
-            process.kill()
-            process.wait()
+            try:
+                process.wait(END_S)  # it ends what users' code has started
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 class TypeFile:
@@ -204,7 +233,7 @@ class TypeFile:
     def _imported(self) -> socket.socket:
         """The socket for orders to a new process that has imported the file."""
         near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        order = {"spec": self._spec, "files": self._files, "path": [p for p in sys.path if p]}
+        order = {"spec": self._spec, "files": self._files, "path": import_path()}
         weakref.finalize(self, near.close)  # it ends then
         try:
             process = Process(self._preparers.control(), order, far, limit=LIMIT_S)

@@ -10,7 +10,8 @@ The first two take orders at a control socket, one packet each: `{"start": numbe
 file descriptors, or `{"abort": number}`. When a process ends, the one that forked it writes into its *note* how, and
 where its code was. Orders and requests are pickled by the server. Answers come from users' processes: they are JSON.
 
-All processes end when their control socket or connection closes, and when the process that forked them ends.
+All processes end when their control socket or connection closes, and when the process that forked them ends. What
+users' code has started ends with them: the first two adopt what loses its parent below them, and kill it (K22).
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from robot_rt_control.memory.layout import measured_dtype
 from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.server.builder.source import files_digest, load_action_type
 from robot_rt_control.server.builder.worker import describe_error
+from robot_rt_control.server.preparer.left_behind import adopt, children, end_all_children, end_children
 from robot_rt_control.server.preparer.user_code import run_user_code
 from robot_rt_control.server.tables.axis_view import AxisDescription, AxisView, degree_limits
 from robot_rt_control.server.tables.part_view import PartView
@@ -87,6 +89,9 @@ class _Forks:
         self._children: dict[int, _Child] = {}
         self._aborted: set[int] = set()
         self._woken, self._waking = os.pipe()
+        # A process that the file has started as it was imported ends with its process.
+        self._own = children()
+        adopt()
 
     def serve(self) -> NoReturn:
         """Take orders until the control socket closes."""
@@ -112,6 +117,7 @@ class _Forks:
             if not ready:
                 self._kill(self._aborted)
         self._kill(self._children)
+        end_all_children()
         os._exit(0)
 
     def _start(self, order: Mapping[str, Any], files: Sequence[int]) -> None:
@@ -159,6 +165,7 @@ class _Forks:
                 os.write(child.note, json.dumps({"how": how, "place": place}).encode())
             os.close(child.note)
             os.close(child.trace)
+        end_children(keep={*self._children, *self._own})  # whose worker has ended
 
 
 def _place(trace: str, folder: Path | None) -> str:
@@ -225,6 +232,7 @@ class _Worker:
 
     def serve(self) -> None:
         """Answer requests until the connection closes."""
+        adopt()  # what its code starts stays below it, so that nobody else's end ends it
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         faulthandler.enable(self._trace, all_threads=False)
         _answer(self._connection, {"pid": os.getpid()})

@@ -8,12 +8,11 @@ import pickle
 import select
 import signal
 import subprocess
-import sys
 import threading
 from contextlib import suppress
 
 from robot_rt_control.memory.channel import Channel
-from robot_rt_control.server.preparer.process import environment
+from robot_rt_control.server.preparer.process import PYTHON, environment
 from robot_rt_control.server.profiler.queue_writer import Motion, QueueWriter, set_up
 
 _log = logging.getLogger(__name__)
@@ -63,7 +62,7 @@ class Profilers:
                 self._writers[number] = writer
             return
         process = subprocess.Popen(
-            [sys.executable, "-m", "robot_rt_control.server.profiler", str(descriptor)],
+            [*PYTHON, "robot_rt_control.server.profiler", str(descriptor)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pass_fds=[descriptor],

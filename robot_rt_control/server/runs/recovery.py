@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from robot_rt_control.model.recovery import RecoveryDescription
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.events.events import ServerEvent
+from robot_rt_control.server.link.snapshot_view import SnapshotView
 from robot_rt_control.server.runs.runs import Run, plan_program
 from robot_rt_control.vocabulary.enums import OperationalState
 from robot_rt_control.vocabulary.errors import CommandRefused, DefinitionError, RobotControlError, SessionError, unknown
@@ -81,6 +82,8 @@ class Recoveries:
             for name in names:
                 self._check(name)
             view = self._server.snapshot()
+            for name in names:
+                self._check_rest(name, view)
             if view is not None and view.protective_stop:
                 raise CommandRefused(
                     "recovery was refused: a protective stop holds all parts",
@@ -122,6 +125,16 @@ class Recoveries:
                 expected="a part that no session holds",
                 got=f"session {holder!r} holds it",
                 hint="Close the session first",
+            )
+
+    def _check_rest(self, name: str, view: SnapshotView | None) -> None:
+        """Elsewhere enabling waits; a loop that ticks on request only cannot be waited for."""
+        if view is not None and self._server.core.gated and view.is_moving(self._server.parts[name].index):
+            raise CommandRefused(
+                f"recovery of part {name!r} was refused",
+                expected="a part at rest",
+                got="one that still brakes",
+                hint="Let the loop tick until it is at rest",
             )
 
     def _begin(self, part: str) -> str:
@@ -199,6 +212,8 @@ class Recoveries:
                 raise SessionError(f"part {part!r} is not free")
             if not view.position_known(server.parts[part].index):
                 raise CommandRefused(f"the position of part {part!r} is not known")
+            if view.is_moving(server.parts[part].index):
+                raise CommandRefused(f"part {part!r} still brakes")
             self._begin(part)
         except RobotControlError as error:
             _log.debug("automatic recovery of part %r waits: %s", part, error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +23,7 @@ from robot_rt_control.server.tables.definition_store import DefinitionStore
 from robot_rt_control.server.tables.entities import DefinedAction, SessionContents
 from robot_rt_control.server.tables.preparation import Preparer
 from robot_rt_control.server.tables.stream_entries import StreamEntry
-from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary import capacities, defaults
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, unknown
 
 _HEAD, _TAIL = offset_of(stream_ring_dtype, "head"), offset_of(stream_ring_dtype, "tail")
@@ -58,6 +59,8 @@ class _Input:
     """The next sample is a new source's."""
     closed: bool = False
     """Its action is gone."""
+    time_line: int = 0
+    """That the resampler has begun with, see `StreamWriter.time_lines`."""
     refused: int = 0
     """Not reported yet."""
     reason: str = ""
@@ -194,10 +197,11 @@ class StreamHub:
         writer, resampler, settings = found.writer, found.resampler, action.prepared.values
         if found.opened:
             writer.begin()
-        if resampler is not None and (found.opened or sample.sequence == 1):
-            resampler.begin()
         found.opened = False
         source, reason = writer.order(sample)
+        if resampler is not None and found.time_line != writer.time_lines:
+            resampler.begin()
+        found.time_line = writer.time_lines
         name = writer.declared.name
         try:
             made = None
@@ -207,8 +211,11 @@ class StreamHub:
             with self._lock:
                 if self._closed:
                     return False
-                gap, delay = str(settings[f"{name}_gap"]), float(settings[f"{name}_delay"])
-                reason = reason or writer.write(sample, source, now=self.now(), gap=gap, delay=delay, made=made)
+                gap = str(settings[f"{name}_gap"])
+                delay, timeout = float(settings[f"{name}_delay"]), float(settings[f"{name}_timeout"])
+                reason = reason or writer.write(
+                    sample, source, now=self.now(), gap=gap, delay=delay, timeout=timeout, made=made
+                )
                 if reason:
                     self._refuse(found, action.id, f"{writer.of}: {reason}")
         except RobotControlError as error:
@@ -243,6 +250,8 @@ class StreamHub:
                 action.entry.identity,
                 self._period,
                 resampled=resampled,
+                # In simulated time the source's clock need not run as the loop's does.
+                drift=math.inf if self._channel.memory.simulated else defaults.STREAM_DRIFT,
             )
             resampler = Resampler(of, key, self._preparer, session) if resampled else None
             found = self._inputs[key] = _Input(writer, session, resampler)

@@ -1,4 +1,4 @@
-"""When the samples of one source take effect: the server's choice, which absorbs jitter.
+"""When the samples of one source take effect: the server's choice, which absorbs jitter; and how old they are.
 
 Source and loop have clocks of their own. A sample made at time s of the source's clock arrives at time r of the
 loop's. The quickest samples of the last second tell the difference of the clocks, min(r - s) (the minimum filter
@@ -6,7 +6,13 @@ that clock synchronization uses: D. L. Mills, "Internet time synchronization: th
 Trans. Communications 1991); what others take longer is jitter. A sample takes effect at s + min(r - s) + delay.
 
 Where the delay is the server's choice, it covers the jitter of 19 samples in 20 and, for gap policies that look at
-the next samples, so many intervals between them. Changes come gradually, so that the samples keep their spacing.
+the next samples, so many intervals between them. Changes come gradually, so that the samples keep their spacing. But a
+clock that has jumped forward begins a new time line: what was estimated from the old one would delay all samples by
+the jump.
+
+A sample's age counts from when it was made. Its transit is not known, only what it took longer than the quickest one.
+A queue that grows on the way makes all samples late, also the quickest of the last second; a slow clock looks alike.
+So the difference that ages are judged by rises by `drift` at most.
 """
 
 from __future__ import annotations
@@ -16,6 +22,8 @@ from collections import deque
 from itertools import pairwise
 
 import numpy as np
+
+from robot_rt_control.vocabulary import defaults
 
 _MEMORY_S = 1.0
 """So long the quickest sample counts. Programs that mean to write every 20 ms need 20.2 ms each time: a longer memory
@@ -30,26 +38,30 @@ _SLOWEST_S = 0.25
 """Longer pauses between samples are no interval to look ahead."""
 _FIRST = 4
 """So many intervals must have been seen."""
-_LONGEST_S = 1.0
-"""The server chooses no longer delay."""
+_FIT = 1.5
+"""So many intervals of the time-out are left for the next sample, where the server chooses the delay."""
 _SLOWER, _FASTER = 0.5, 0.1
 """Fraction of the time between two samples by which their spacing may grow, or shrink, while the delay changes."""
 
 
 class StreamTiming:
-    """The timing of one source, from its first sample on. Times in s.
+    """The timing of one source's time line, from its first sample on. Times in s.
 
     Args:
         period: of a tick: what arrives is seen in the next one at the earliest.
+        drift: fraction by which the source's clock may run slower than the loop's, see above; infinite: the clocks
+            cannot be compared, and a sample counts as made when it arrives.
     """
 
-    def __init__(self, period: float) -> None:
-        self._period = period
+    def __init__(self, period: float, drift: float = defaults.STREAM_DRIFT) -> None:
+        self._period, self._drift = period, drift
         self._quickest: deque[tuple[float, float, int]] = deque()  # (arrival, difference, number), increasing
         self._number = 0
         self._excess: deque[float] = deque(maxlen=_KEPT)
         self._sources: deque[float] = deque(maxlen=_KEPT)
         self._lead = math.nan  # what is added to the source's time at present
+        self._difference = math.inf  # of the clocks, as ages are judged
+        self._seen = 0.0  # arrival of the sample that it was last found by
         self.delay = 0.0
         """The present delay of a sample that arrives as quickly as any."""
 
@@ -64,7 +76,9 @@ class StreamTiming:
         between = [b - a for a, b in pairwise(self._sources) if b - a <= _SLOWEST_S]
         return float(np.median(between)) if len(between) >= _FIRST else 0.0
 
-    def effective_time(self, source: float, arrival: float, *, delay: float, lookahead: int) -> float:
+    def effective_time(
+        self, source: float, arrival: float, *, delay: float, lookahead: int, timeout: float = 0.0
+    ) -> float:
         """When the next sample takes effect, on the loop's clock.
 
         Args:
@@ -72,6 +86,7 @@ class StreamTiming:
             arrival: on the loop's clock.
             delay: as asked for; negative: to be chosen.
             lookahead: samples that are to be known beyond the present one, where the delay is to be chosen.
+            timeout: of the stream, which a delay that is chosen leaves room for; 0: none.
         """
         difference = arrival - source
         while self._quickest and self._quickest[-1][1] >= difference:
@@ -81,15 +96,29 @@ class StreamTiming:
         while self._quickest[0][0] < arrival - _MEMORY_S and self._quickest[0][2] <= self._number - _AT_LEAST:
             self._quickest.popleft()
         quickest = self._quickest[0][1]
+        rise = self._drift * (arrival - self._seen) if arrival > self._seen else 0.0
+        self._difference, self._seen = min(difference, self._difference + rise), arrival
         self._excess.append(difference - quickest)
         since = source - self._sources[-1] if self._sources else 0.0
         self._sources.append(source)
         if delay < 0.0:
-            delay = min(self._period + self.jitter + lookahead * self.interval, _LONGEST_S)
+            interval = self.interval
+            delay = min(self._period + self.jitter + lookahead * interval, defaults.STREAM_DELAY_S)
+            if timeout > 0.0:
+                delay = min(delay, max(timeout - _FIT * interval, self._period))
         wanted = quickest + delay
-        if math.isnan(self._lead):
+        if math.isnan(self._lead) or self._lead - wanted > defaults.STREAM_JUMP_S:
             self._lead = wanted
         else:
             self._lead += min(max(wanted - self._lead, -_FASTER * since), _SLOWER * since)
         self.delay = self._lead - quickest
         return source + self._lead
+
+    def made(self, source: float) -> float:
+        """When the sample was made, on the loop's clock, if the quickest ones took no time; its age is at least that.
+
+        Args:
+            source: on its source's clock.
+        """
+        known = self._difference if math.isinf(self._drift) else min(self._difference, self._quickest[0][1])
+        return source + known

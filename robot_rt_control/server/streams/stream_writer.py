@@ -18,6 +18,9 @@ from robot_rt_control.vocabulary.enums import GapPolicy
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 _HEAD, _TAIL = offset_of(stream_ring_dtype, "head"), offset_of(stream_ring_dtype, "tail")
+_REWOUND = 3
+"""So many samples without numbers, one after the other, come from a clock that has jumped back."""
+
 
 @dataclass(frozen=True, eq=False)
 class ArrivedSample:
@@ -48,6 +51,7 @@ class StreamWriter:
         identity: of the action.
         period: of a tick [s].
         resampled: a function of the action type makes other samples from those that arrive.
+        drift: as StreamTiming.
     """
 
     def __init__(
@@ -60,8 +64,11 @@ class StreamWriter:
         period: float,
         *,
         resampled: bool = False,
+        drift: float = defaults.STREAM_DRIFT,
     ) -> None:
-        self._resampled = resampled
+        self._resampled, self._drift = resampled, drift
+        self.time_lines = 0
+        """Counts the beginnings of a time line of a source: a new source, or its clock has jumped back."""
         self.of, self.declared, self.units = of, declared, units_of(declared, joint_units)
         self.n = len(self.units)
         self._low, self._high = range_of(declared, self.n)
@@ -70,11 +77,16 @@ class StreamWriter:
 
     def begin(self) -> None:
         """Whatever source comes next is a new one."""
-        self.timing = StreamTiming(self._period)
         self._sequence = self._written = 0
-        self._source_time = -math.inf
         self._time = -math.inf
         self._tick = 0
+        self._begin_time_line()
+
+    def _begin_time_line(self) -> None:
+        self.timing = StreamTiming(self._period, self._drift)
+        self._source_time = self._behind_time = -math.inf
+        self._behind = 0
+        self.time_lines += 1
 
     def arrived(
         self,
@@ -112,10 +124,27 @@ class StreamWriter:
             return 0.0, f"out of order: number {sample.sequence} came after number {self._sequence}"
         source = sample.arrival if sample.source_time is None else sample.source_time
         if sample.tick == 0 and source <= self._source_time:
-            if sample.source_time is not None:
+            if sample.source_time is None:
+                return self._source_time + 1e-6, ""  # several without a time in one tick
+            if not self._is_rewound(sample.sequence, source):
                 return 0.0, f"out of order: its time {source:g} s is not after that of the sample before"
-            source = self._source_time + 1e-6  # several without a time in one tick
+            self._begin_time_line()
+        self._behind = 0
         return source, ""
+
+    def _is_rewound(self, number: int, source: float) -> bool:
+        """Whether a sample that seems to be older than the one before shows that the source's clock has jumped back.
+
+        A number proves that it was made later. Without numbers it may have been overtaken; but not several, one after
+        the other. A time that is repeated proves nothing.
+        """
+        if source == self._source_time:
+            return False
+        if number > 0:
+            return True
+        self._behind = self._behind + 1 if source > self._behind_time else 1
+        self._behind_time = source
+        return self._behind >= _REWOUND
 
     def write(
         self,
@@ -125,6 +154,7 @@ class StreamWriter:
         now: float,
         gap: str,
         delay: float,
+        timeout: float,
         made: Resampled | None = None,
     ) -> str:
         """Write a sample, or what was made from it.
@@ -134,6 +164,7 @@ class StreamWriter:
             now: time on the loop's clock [s].
             gap: the stream's gap policy.
             delay: its delay [s]; negative: to be chosen.
+            timeout: its time-out [s]; 0: none.
 
         Returns:
             Why it was passed over; empty: it was written.
@@ -146,14 +177,16 @@ class StreamWriter:
         time = sample.tick * self._period
         if sample.tick == 0:
             lookahead = LOOK_AHEAD[GapPolicy[gap.upper()]]
-            time = self.timing.effective_time(source, now, delay=delay, lookahead=lookahead)
+            time = self.timing.effective_time(source, now, delay=delay, lookahead=lookahead, timeout=timeout)
             if made is None:
                 time = max(time, self._time + 1e-6)
         missed = sample.sequence - self._sequence - 1 if self._sequence and sample.sequence else 0
         for at, values, clamped in samples:
             # Without a delay it is seen in the next tick, which may have begun meanwhile.
             at_once = at == source and sample.tick == 0 and delay == 0.0 and self._tick <= now / self._period
-            if why := self._put(values, clamped, time + at - source, at_once, missed, now):
+            # A sample for a tick that its source has chosen is as old as that.
+            age_from = self.timing.made(at) if sample.tick == 0 else time + at - source
+            if why := self._put(values, clamped, time + at - source, age_from, at_once, missed, now):
                 return why
             missed = 0
         self._sequence, self._source_time = sample.sequence or self._sequence + 1, source
@@ -167,7 +200,9 @@ class StreamWriter:
             what = f"{error.what} (made by {RESAMPLE_METHOD}{self.declared.name})"
             raise DefinitionError(what, expected=error.expected, got=error.got, hint=error.hint) from error
 
-    def _put(self, values: np.ndarray, clamped: bool, time: float, at_once: bool, missed: int, now: float) -> str:
+    def _put(
+        self, values: np.ndarray, clamped: bool, time: float, made: float, at_once: bool, missed: int, now: float
+    ) -> str:
         """Put a sample into the ring, after some that did not come. Returns why not; empty: it is there."""
         tick = max(math.ceil(time / self._period - 1e-6), 1)
         if time <= self._time:
@@ -175,7 +210,7 @@ class StreamWriter:
         if time > now + defaults.STREAM_LEAD_S:
             return f"too early: it is for {time - now:.3g} s from now; at most {defaults.STREAM_LEAD_S:g} s are kept"
         number = self._written + missed + 1
-        if not self._push(values, clamped, number, 0 if at_once else tick, time):
+        if not self._push(values, clamped, number, 0 if at_once else tick, time, made):
             return (
                 f"no room: {capacities.STREAM_RING_ENTRIES} samples wait for their tick (STREAM_RING_ENTRIES); "
                 "is the loop running?"
@@ -250,14 +285,16 @@ class StreamWriter:
                 got=f"length {length:.3g}",
             )
 
-    def _push(self, sample: np.ndarray, clamped: bool, sequence: int, tick: int, time: float) -> bool:
+    def _push(
+        self, sample: np.ndarray, clamped: bool, sequence: int, tick: int, time: float, made: float
+    ) -> bool:
         ring = self._ring
         head = int(ring.head)
         if head - load_acquire(self._address + _TAIL) >= capacities.STREAM_RING_ENTRIES:
             return False
         entry = ring.entries[head % capacities.STREAM_RING_ENTRIES]
         entry.identity, entry.sequence, entry.tick, entry.time = self._identity, sequence, tick, time
-        entry.clamped = clamped
+        entry.made, entry.clamped = made, clamped
         entry.values[: self.n], entry.rates[: self.n] = sample
         store_release(self._address + _HEAD, head + 1)
         return True

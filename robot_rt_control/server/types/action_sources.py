@@ -17,10 +17,16 @@ from __future__ import annotations
 import importlib.metadata
 from dataclasses import dataclass
 
-from robot_rt_control.vocabulary.errors import CompileError, unknown
+from robot_rt_control.vocabulary.errors import CompileError, refuse_nul, unknown
 
 ENTRY_POINTS = "robot_rt_control.action_types"
 """The group of entry points."""
+
+
+def entry_points() -> dict[str, str]:
+    """The entry points of installed packages: name → module."""
+    points = importlib.metadata.entry_points(group=ENTRY_POINTS)
+    return {point.name: point.value.partition(":")[0] for point in points}
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,9 @@ def resolve(text: str) -> Source:
 
     Raises:
         CompileError: it is none of the known forms, or there is no such entry point.
+        DefinitionError: no path can be so.
     """
+    refuse_nul(text, "source of action types")
     place, colon, name = text.rpartition(":")
     if not colon:
         place, name = text, ""
@@ -62,7 +70,7 @@ def resolve(text: str) -> Source:
             return Source(place, name, f"entry point {text} ({point.value})")
     raise CompileError(
         f"source of action types {text!r}",
-        expected=unknown("entry point", text, [p.name for p in points]),
+        expected=unknown("entry point", text, entry_points()),
         got="no entry point of this name",
         hint=f"A package declares it in the group {ENTRY_POINTS!r}; for a file, give its path, ending in .py",
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.server.builder.process import Builder
-from robot_rt_control.server.types.action_sources import resolve
+from robot_rt_control.server.types.action_sources import ENTRY_POINTS, entry_points, resolve
 from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
 from robot_rt_control.server.types.type_building import BUILT_IN, build_types
 from robot_rt_control.server.types.uploads import shown, shown_errors, write_upload
@@ -60,7 +60,8 @@ class TypeKeeper:
             code: instead of a source, the text of a file.
             file: with `code`, the name of that file where it was written: errors name it.
             replace: whether types of the same name with other code are replaced.
-            stranger: the caller is outside of this process: files must be below the folders that the workcell names.
+            stranger: the caller is outside of this process: files must be below the folders that the workcell names,
+                modules must be named by it or be those of entry points.
 
         Returns:
             The names of the types.
@@ -95,11 +96,23 @@ class TypeKeeper:
         """The source with its file's real path.
 
         Raises:
-            DefinitionError: it is a file outside of the workcell's folders.
+            DefinitionError: it is a file outside of the workcell's folders, or a module that the server's owner has
+                neither named nor installed as an entry point.
         """
         found = resolve(source)
         if not found.place.endswith(".py"):
-            return source  # a module or entry point that the server's owner installed
+            named = [resolve(own.text).place for own in self._workcell.action_types]
+            modules = {*named, *(place for place in entry_points().values())}
+            if found.place not in modules:
+                allowed = sorted(place for place in modules if not place.endswith(".py"))
+                raise DefinitionError(
+                    f"action types of the module {found.place!r} may not be loaded",
+                    expected=f"one of the modules {', '.join(allowed)}" if allowed else "the name of an entry point",
+                    got="a module that the workcell file does not name, and that is no entry point",
+                    hint="The owner of the workcell may allow it: name the module under `action_types` in the workcell "
+                    f"file, or install a package that declares it as an entry point of the group {ENTRY_POINTS!r}",
+                )
+            return source
         file = Path(found.place).resolve()
         folders = self._workcell.action_type_folders
         if not any(file.is_relative_to(folder) for folder in folders):

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from robot_rt_control.native.code_cache import cache_root
+from robot_rt_control.native.code_cache import cache_root, own_folder
 from robot_rt_control.vocabulary.errors import CompileError, DefinitionError
+from robot_rt_control.vocabulary.private_files import private
 
 _names: dict[str, str] = {}
 """Path of an upload → file that its client named."""
@@ -25,14 +26,16 @@ def write_upload(data: bytes, file: str) -> Path:
 
     Args:
         file: its name where it was written, on any operating system; messages name it.
+
+    Raises:
+        RobotControlError: another user can have written in the cache.
     """
     name = re.split(r"[/\\]", file)[-1]
-    folder = _folder()
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    folder /= hashlib.sha256(file.encode() + b"\0" + data).hexdigest()[:16]
-    folder.mkdir(exist_ok=True, mode=0o700)
-    path = folder / (name if _FILE_NAME.fullmatch(name) else "code.py")
-    path.write_bytes(data)
+    folder = own_folder(_folder(), make=True) / hashlib.sha256(file.encode() + b"\0" + data).hexdigest()[:16]
+    path = own_folder(folder, make=True) / (name if _FILE_NAME.fullmatch(name) else "code.py")
+    path.unlink(missing_ok=True)  # whoever wrote it
+    with open(path, "xb", opener=private) as written:
+        written.write(data)
     _names[str(path)] = file
     return path
 

@@ -238,3 +238,35 @@ def test_K8_files_are_loaded_from_the_workcells_folders_only(cell: LockstepCell,
                 load(outside, stranger=True)
         with pytest.raises(CompileError, match=r"broken\.py:1: importing failed with RuntimeError: it was imported"):
             load(str(inside / "broken.py"), stranger=True)
+
+
+def test_K21_clients_load_named_modules_and_entry_points_only(
+    drift: Drift, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = drift.path.parent
+    drift.write(0.3)
+    for name in ("drifting", "secretly"):
+        (folder / f"{name}.py").write_text(drift.path.read_text())
+    metadata = folder / "drifting-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: drifting\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[robot_rt_control.action_types]\ndrifts = drifting:Drift\n")
+    monkeypatch.syspath_prepend(str(folder))
+    here = Path(__file__).parent
+    workcell = tmp_path / "named.yaml"
+    text = (here / "workcell.yaml").read_text()
+    workcell.write_text(text)
+    os.symlink(here / "rule_types.py", tmp_path / "rule_types.py")
+    with LockstepCell(load_workcell(workcell)) as cell:
+        for source in ("secretly:Drift", "secretly:drift", "this:x", "robot_rt_control.application.demo"):
+            module = source.partition(":")[0]
+            with pytest.raises(DefinitionError) as refused:
+                cell.server.load_action_types(source, stranger=True)
+            assert str(refused.value) == (
+                f"action types of the module {module!r} may not be loaded; expected one of the modules drifting; "
+                "got a module that the workcell file does not name, and that is no entry point. The owner of the "
+                "workcell may allow it: name the module under `action_types` in the workcell file, or install a "
+                "package that declares it as an entry point of the group 'robot_rt_control.action_types'"
+            )
+        assert cell.server.load_action_types("drifts", stranger=True) == ("drift",)
+        assert cell.server.load_action_types("drifting:Drift", stranger=True) == ("drift",)

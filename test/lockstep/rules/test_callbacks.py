@@ -271,7 +271,7 @@ def test_B6_the_end_reaches_whoever_waits(
     client: CellClient, session: Session, end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if end == "server":  # otherwise a busy machine would end the session by its silence
-        monkeypatch.setattr("robot_rt_control.client.lease.longest_silence", lambda lease_s: 0.2)
+        monkeypatch.setattr("robot_rt_control.client.lease.longest_silence", lambda lease_s, simulated: 0.2)
         monkeypatch.setattr("robot_rt_control.client.lease._LOOK_S", 0.05)
         session = client.open("right")
     part = "left" if session.parts == ("left",) else "right"
@@ -320,7 +320,8 @@ def test_B6_closing_ends_whoever_follows_without_an_error(client: CellClient) ->
 
 def test_B6_a_session_whose_lease_is_not_renewed_in_time_has_ended(client: CellClient) -> None:
     """The bound of the rule, and that a short silence is survived."""
-    assert (longest_silence(0.0), longest_silence(1.0), longest_silence(5.0)) == (3.0, 3.0, 6.0)
+    assert (longest_silence(0.0), longest_silence(1.0), longest_silence(5.0)) == (4.0, 4.0, 6.0)
+    assert longest_silence(10.0, simulated=True) == 21.0
     answers = iter([None, RobotControlError("no answer"), None, SessionError("session 's1' has ended: lost")])
     lost: list[str] = []
     renewed: list[float] = []

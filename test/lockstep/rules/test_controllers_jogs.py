@@ -1,14 +1,21 @@
-"""Rules Q10 to Q12 of docs/semantics.md: jogs."""
+"""Rules Q10 to Q12, and Q17, of docs/semantics.md: jogs."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+from geometry_msgs.msg import TwistStamped
 
+from robot_rt_control.controllers.jogs import controller as ros_side
 from robot_rt_control.controllers.jogs.arm import ArmJogger, JogOptions
+from robot_rt_control.controllers.jogs.controller import JogController
+from robot_rt_control.model.workcell import load_workcell
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.vocabulary.errors import RobotControlError
 
@@ -192,3 +199,39 @@ def test_Q10_parts_may_have_any_names(tmp_path: Path) -> None:
         jogger.process()
         assert client.sessions()[0].name == "jog"
         jogger.close()
+
+
+def test_Q17_of_jogs_at_any_rate_the_newest_is_taken_and_few_are_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    newest, passed, pauses = [0.0], list[float](), list[float]()
+    begun, go_on = threading.Event(), threading.Event()
+
+    def process() -> None:
+        """Pass the newest one on, and take long for it."""
+        passed.append(newest[0])
+        begun.set()
+        assert go_on.wait(60.0)
+
+    jogger = SimpleNamespace(
+        jog_tool=lambda twist, *_: newest.__setitem__(0, twist[2]), process=process, close=lambda: None
+    )
+    monkeypatch.setattr(JogController, "offer", lambda self: None)
+    monkeypatch.setattr(JogController, "make_jogger", lambda self: jogger)
+    monkeypatch.setattr(ros_side, "time", SimpleNamespace(sleep=pauses.append))
+    client: Any = SimpleNamespace(node=None)
+    controller = JogController("jog", load_workcell(CONFIG / "arm7.yaml").part("arm"), client, {})
+    controller.configure()
+    controller.activate()
+    message = TwistStamped()
+    for k in range(5000):
+        message.twist.linear.z = k * 1e-5
+        controller._on_twist(message)
+        controller.wake()
+        if k == 0:
+            assert begun.wait(60.0)
+    go_on.set()
+    assert controller._tasks is not None
+    controller._tasks.wait_until_idle()
+    assert passed == [0.0, newest[0]] and newest[0] == 4999 * 1e-5
+    assert pauses == [1.0 / 250.0] * 2
+    controller.deactivate()
+    controller.cleanup()

@@ -9,6 +9,7 @@ import pytest
 
 from robot_rt_control.client.actions import Action, Strategy
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 SEES = {"distance": "rangefinder.distance"}
 FEELS = {"force": "show.force"}
@@ -105,6 +106,25 @@ def test_F3_within_its_band_it_stands_still_and_an_unknown_force_brings_it_to_re
     cell.set_sensor("rangefinder/distance", 6.5)
     cell.step(300)
     assert v(cell) == pytest.approx(-0.01 * 0.5), "the deviation beyond the band counts"
+
+
+def test_F11_a_force_law_that_is_not_stable_at_the_stated_stiffness_is_refused(cell: LockstepCell) -> None:
+    with pytest.raises(
+        DefinitionError,
+        match="compliance of 'left.x' is too large for a contact of stiffness 50000; expected at most 0.0",
+    ):
+        start(cell, Strategy("press", "force", force=5.0, compliance=0.01, stiffness=5e4, inputs=FEELS))
+
+
+def test_F11_what_is_accepted_settles(cell: LockstepCell) -> None:
+    stiffness, surface = 5e4, 0.02
+    feel = lambda: stiffness * max(x(cell) - surface, 0.0)  # noqa: E731
+    cell.drive_sensor("rangefinder/distance", feel)
+    press = Strategy("press", "force", when="show.force > 2", force=5.0, velocity=0.005, compliance=0.0019,
+                     stiffness=stiffness, inputs=FEELS)  # fmt: skip
+    start(cell, press, Strategy("approach", "velocity", velocity=0.005))
+    forces = np.array([feel() for _ in range(5500) if cell.step() or True])
+    assert forces[-500:] == pytest.approx(5.0, rel=0.01)
 
 
 @pytest.mark.parametrize(("direction", "way"), [("forward", 1.0), ("backward", -1.0)])

@@ -1,4 +1,4 @@
-"""Rules F7 to F10 of docs/semantics.md, on the simulated iiwa: with gravity, and with forces from outside."""
+"""Rules F7 to F10 and F12 of docs/semantics.md in simulation: with gravity, with forces from outside, between walls."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pybullet
 import pytest
+from library.bench_run import run
+from library.corner_bench import corner
 
 from robot_rt_control.client.actions import Action, Strategy
 from robot_rt_control.client.session import Session
@@ -111,3 +113,20 @@ def test_F7_impedance_on_z_beside_velocity_on_x_and_y(cell: LockstepCell) -> Non
     moved = arm.tool_position - start
     assert moved[2] == pytest.approx(-8.0 / 400.0, rel=0.05), "F / k"
     assert moved[:2] == pytest.approx([0.075, -0.05], rel=0.01), "the others go on"
+
+
+@pytest.mark.parametrize(("friction", "stiffness"), [(0.2, 1e4), (0.8, 5e4)])
+def test_F12_both_forces_of_a_corner_are_held_whatever_the_friction_of_the_other_wall(
+    friction: float, stiffness: float, tmp_path: Path
+) -> None:
+    file = corner(tmp_path, (0.02, 0.03), friction=friction, stiffness=stiffness)
+    pushes: list[tuple[float, float]] = []
+
+    def feel(cell: LockstepCell) -> None:
+        (session,) = (s.id for s in cell.server.sessions())
+        pushes.append((cell.value(session, "watch.push_x"), cell.value(session, "watch.push_y")))
+
+    outcome = run("move_to_corner", workcell=file, each_tick=feel, settle=1.5)
+    assert outcome.exit == "in_corner"
+    assert np.array(pushes[-1400:-10]) == pytest.approx(5.0, rel=0.05)
+    assert outcome.peak < 40.0

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from robot_rt_control.client.actions import Action
-from robot_rt_control.recording.fault_log import load_fault_log
+from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
+from robot_rt_control.recording.fault_log import load_fault_log, promised_log
+from robot_rt_control.recording.sink import Sink
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.enums import CommandMode, FaultReason, OperationalState
 from robot_rt_control.vocabulary.errors import SessionError
@@ -118,3 +123,74 @@ def test_L13_more_logs_than_can_wait_are_not_promised(cell: LockstepCell) -> Non
     ticks = [load_fault_log(e.file).about["tick"] for e in cell.kinds("protective_stop") if e.file]
     assert ticks == [e.tick for e in cell.kinds("protective_stop")][:8]
     assert (np.diff(load_fault_log(cell.kinds("protective_stop")[7].file).ticks) == 1).all()
+
+
+def test_L13_no_event_names_a_file_that_cannot_be_written(cell: LockstepCell, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder = cell.executor.recorder
+
+    def stop() -> str:
+        cell.server.protective_stop(True)
+        cell.step()
+        (event,) = cell.kinds("protective_stop")[-1:]
+        cell.server.protective_stop(False)
+        cell.step(102)
+        return event.file
+
+    first = stop()
+    assert Path(first).stat().st_mode & 0o777 == 0o600
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    # The room for the next log is held already, so this one is named and written.
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    monkeypatch.setattr(Sink, "__init__", lambda self, path, reserve=0: real(self, path, reserve))
+    second = stop()
+    assert Path(second).exists() and load_fault_log(second).about["kind"] == "protective_stop"
+    assert stop() == "", "there is no room for a third"
+    assert cell.executor.part_status()[0].fault_file == ""
+    monkeypatch.undo()
+    recorder._next_try = 0.0
+    cell.step()
+    assert Path(stop()).exists(), "there is room again"
+
+
+def test_L13_a_log_that_could_not_be_written_is_tried_again_and_disturbs_no_later_one(
+    cell: LockstepCell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    recorder = cell.executor.recorder
+    monkeypatch.setattr(Sink, "__init__", full)
+    cell.server.protective_stop(True)
+    cell.step()
+    cell.executor.write_logs()
+    assert recorder.path(1) == "" and cell.executor.part_status()[0].fault_file == ""
+    cell.step(200)
+    cell.executor.write_logs()  # with the ticks after it: in vain again
+    assert recorder.path(1) == "" and not list(Path(recorder.prefix).parent.glob("*.mcap"))
+    monkeypatch.undo()
+    recorder._next_try = 0.0
+    cell.server.protective_stop(False)
+    cell.step()
+    cell.server.protective_stop(True)
+    cell.step(200)
+    assert Path(cell.kinds("protective_stop")[-1].file).exists() and recorder.path(2)
+
+
+def real(sink: Sink, path: Path, reserve: int) -> None:
+    """A file without a reserve, as if what was held had become free for it."""
+    sink.failure, sink._position, sink._reserve = None, 0, tempfile.TemporaryFile()  # noqa: SIM115
+    sink._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+
+
+def test_L13_a_folder_that_cannot_be_written_is_named_by_no_event(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    options = ExecutorOptions(clock="lockstep", real_time_factor=-1.0, fault_folder=tmp_path / "file" / "faults")
+    workcell = load_workcell(Path(__file__).parent / "workcell.yaml")
+    core = Executor(workcell, options, channel_name=None, image_name=lambda device: device)
+    try:
+        assert core.recorder.path(1) == "" == promised_log(bytes(core.channel.memory.fault_files), 1)
+    finally:
+        core.cleanup()

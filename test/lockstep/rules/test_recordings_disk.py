@@ -290,3 +290,17 @@ def test_H9_older_recordings_in_a_folder_give_way_and_one_ends_at_the_bound(
     named = cell.executor.record(True, tmp_path / "named.mcap")
     cell.step(9000)
     assert named is not None and cell.executor.record(False) == named and named.stat().st_size > 500_000
+
+
+def test_H10_files_of_runs_are_for_their_user_alone(cell: LockstepCell, tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        path = cell.executor.record(True, tmp_path / "a" / "recording.mcap")
+        cell.step(20)
+        cell.executor.record(False)
+        saved = cell.executor.save_last_ticks()
+    finally:
+        os.umask(before)
+    assert path is not None
+    modes = [file.stat().st_mode & 0o777 for file in (path, path.parent, saved)]
+    assert modes == [0o600, 0o700, 0o600]

@@ -1,4 +1,4 @@
-"""Rules W1 to W17 of docs/semantics.md: streams."""
+"""Rules W1 to W17, and W22 to W25, of docs/semantics.md: streams."""
 
 from __future__ import annotations
 
@@ -317,14 +317,91 @@ def test_W9_a_lower_or_equal_number_is_refused(cell: LockstepCell, number: int) 
     assert f"out of order: number {number} came after number 3" in cell.kinds("stream_refused")[0].reason
 
 
-def test_W9_an_earlier_time_is_refused(cell: LockstepCell) -> None:
+def test_W9_a_time_that_is_not_later_is_refused(cell: LockstepCell) -> None:
     session, stream = listen(cell)
     stream.write([1.0, 0.0], time=5.0)
     cell.step()
-    stream.write([2.0, 0.0], time=4.9)
+    stream.write([2.0, 0.0], time=5.0)
     cell.step()
     assert first(session) == 1.0
-    assert "out of order: its time 4.9 s is not after" in cell.kinds("stream_refused")[0].reason
+    assert "out of order: its time 5 s is not after" in cell.kinds("stream_refused")[0].reason
+    cell.server.write_stream(session.id, "a", "goal", [2.0, 0.0], time=4.9)  # without a number
+    cell.step()
+    assert first(session) == 1.0
+
+
+@pytest.mark.parametrize("delay", [-1.0, 0.0, 0.03])
+@pytest.mark.parametrize("jump", [4.0, -4.0])
+def test_W22_a_clock_that_jumps_delays_no_sample(cell: LockstepCell, jump: float, delay: float) -> None:
+    session, stream = listen(cell, goal_delay=delay)
+    for k in range(200):
+        stream.write([float(k), 0.0], time=cell.tick * DT + (jump if k >= 100 else 0.0))
+        cell.step(10)
+        assert k < 4 or first(session) >= k - 4
+        assert session.value("a.goal_latency") <= max(delay, 0.0) + 0.0025
+        assert session.value("a.goal_timed_out") == 0.0
+    assert not cell.kinds("stream_refused")
+
+
+def test_W23_the_latency_is_shown_and_counts_towards_the_time_out(cell: LockstepCell) -> None:
+    session, stream = listen(cell, goal_delay=0.04)
+    assert math.isnan(session.value("a.goal_latency"))
+    for k in range(20):
+        stream.write([float(k), 0.0])
+        cell.step(5)
+    last = cell.tick - 5  # it was made in this tick, and takes effect 40 ms later
+    cell.step(last + 40 - cell.tick)
+    assert first(session) == 19.0 and session.value("a.goal_latency") == pytest.approx(0.04, abs=0.0015)
+    assert session.value("a.goal_age") == pytest.approx(0.04, abs=0.0015)
+    cell.step(8)
+    assert session.value("a.goal_timed_out") == 0.0
+    cell.step(4)
+    assert session.value("a.goal_timed_out") == 1.0, "0.05 s after it was made"
+
+
+def test_W25_no_sample_waits_longer_than_a_delay_that_leaves_room_for_the_next_one(cell: LockstepCell) -> None:
+    session, stream = listen(cell, goal_delay=-1.0, goal_gap="cubic", goal_timeout=0.3)
+    random = np.random.default_rng(5)
+    clock = 0.0
+    for _ in range(60):
+        clock += random.choice([0.1, 0.1, 0.1, 2.0, -3.0])
+        stream.write([0.0, 0.0], time=clock)
+        cell.step(100)
+        assert session.value("a.goal_latency") <= 0.3 + 0.1 and session.value("a.goal_timed_out") == 0.0
+
+
+def test_W25_a_delay_that_is_not_shorter_than_the_time_out_is_refused(cell: LockstepCell) -> None:
+    session = cell.session("left")
+    with pytest.raises(DefinitionError, match=r"goal_delay; expected less than goal_timeout, 0\.05 s"):
+        session.add(Action("a", "listener", parts="left", goal_delay=0.05))
+
+
+@pytest.mark.parametrize("delay", [-1.0, 0.0, 0.03])
+@pytest.mark.parametrize("gap", GAPS)
+def test_W24_without_a_time_out_nothing_from_before_the_start_is_used(
+    cell: LockstepCell, gap: str, delay: float
+) -> None:
+    session, stream = follow(cell, start=False, goal_timeout=0.0, goal_gap=gap, goal_delay=delay)
+    for k in range(30):
+        stream.write([0.01 * k, 0.5])
+        cell.step(10)
+    stream.write([0.9, 0.5])
+    held = cell.part("left").commanded_position[:2].copy()
+    session.start("a")
+    for _ in range(300):
+        cell.step()
+        np.testing.assert_array_equal(cell.part("left").commanded_position[:2], held)
+    assert session.value("a.goal_valid") == 0.0 and session.value("a.is_following") == 0.0
+    assert math.isnan(session.value("a.goal_latency"))
+    stream.write([0.2, 0.1])
+    cell.step(300)
+    assert session.value("a.is_following") == 1.0 and cell.part("left").commanded_position[0] > 0.0
+    stream.write([0.3, 0.1], tick=cell.tick + 100)  # for after the next start: its source has chosen that
+    session.start("a")
+    cell.step(50)
+    assert session.value("a.goal_valid") == 0.0
+    cell.step(60)
+    assert session.value("a.goal_valid") == 1.0
 
 
 @pytest.mark.parametrize(
@@ -554,10 +631,11 @@ def test_W12_timed_out_is_true_from_the_time_out_to_the_next_sample(cell: Lockst
     assert [e.tick for e in cell.fired("silent")][1:] == [written + 51 - 1]
 
 
-def follow(cell: LockstepCell, **parameters: Any) -> tuple[Session, Stream]:
+def follow(cell: LockstepCell, start: bool = True, **parameters: Any) -> tuple[Session, Stream]:
     session = cell.session("left")
     session.add(Action("a", "follow_joint_stream", parts="left", **parameters))
-    session.start("a")
+    if start:
+        session.start("a")
     cell.step()
     return session, session.stream("a", "goal")
 

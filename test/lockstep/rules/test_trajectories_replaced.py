@@ -1,4 +1,4 @@
-"""Rules J8 to J11 and J13 to J15 of docs/semantics.md: goals cancelled, replaced, early, late, long, random."""
+"""Rules J8 to J11, J13 to J15, J17, J18 of docs/semantics.md: goals cancelled, replaced, early, late, long, random."""
 
 from __future__ import annotations
 
@@ -401,22 +401,124 @@ def test_J8_a_controller_that_is_deactivated_while_a_goal_is_prepared_stops_its_
     assert not bench.client.sessions()
 
 
-def test_J8_a_cancel_that_comes_with_the_start_stops_what_has_begun(
+@pytest.mark.parametrize("how", ["cancel", "stop"])
+@pytest.mark.parametrize("is_long", [False, True], ids=["short", "long"])
+@pytest.mark.parametrize("after", [0, 20])
+def test_J18_a_stop_that_comes_while_a_start_waits_for_its_tick_is_obeyed_in_two_ticks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, is_long: bool, after: int
+) -> None:
+    second = long_goal(0.3, 0.6, 1, first=1.5) if is_long else goal(point(1.5, (0.2, 0.2, 0.2)))
+    rows: list[np.ndarray] = []
+    asked: list[int] = []
+    for is_stopped in (False, True):
+        bench = TrajectoryBench(tmp_path)
+        first = bench.follow(goal(point(3.0, END)))
+        bench.run(1.2)
+        end = bench.follower.cancel if how == "cancel" else lambda: bench.follower.stop("enough")  # noqa: B023
+        sent: list[int] = []
+
+        def end_in_the_wait() -> None:
+            if sent and not asked and bench.cell.tick >= sent[-1] + after:  # noqa: B023
+                asked.append(bench.cell.tick)  # noqa: B023
+                in_a_thread(end)()  # noqa: B023
+
+        with monkeypatch.context() as patch:
+            at_each(patch, Session, "start", lambda: sent.append(bench.cell.tick))  # noqa: B023
+            if not is_stopped:
+                bench.follow(second)
+                rows.append(bench.q)
+                continue
+            bench.cell.after_tick.append(end_in_the_wait)
+            with pytest.raises(GoalRefused, match="^cancelled before it began$|^enough$"):
+                bench.follow(second)
+        bench.until_free()
+        bench.run(0.3)
+        rows.append(bench.q)
+    n = len(rows[0])
+    changed = np.flatnonzero(np.abs(rows[0] - rows[1][:n]).max(axis=1))
+    assert bench.ticks[changed[0]] - asked[0] <= 2
+    assert first[0].is_cancelled == (how == "cancel")
+    on_one_line(bench.q, END)
+    assert np.ptp(bench.q[-200:], axis=0).max() == 0.0
+    bench.assert_limits_kept()
+    assert bench.until(bench.follow(goal(point(1.0, Z)))).code == Code.SUCCESSFUL
+
+
+def test_J18_a_start_that_is_not_taken_back_in_time_is_stopped_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench = TrajectoryBench(tmp_path)
     first = bench.follow(goal(point(3.0, END)))
     bench.run(1.2)
-    cancel = Thread(target=bench.follower.cancel, daemon=True)
+    sent: list[int] = []
+    asked: list[int] = []
+
+    def cancel_in_the_wait() -> None:
+        if sent and not asked:
+            asked.append(bench.cell.tick)
+            in_a_thread(bench.follower.cancel)()
+
+    bench.cell.after_tick.append(cancel_in_the_wait)
     with monkeypatch.context() as patch:
-        at_each(patch, Session, "start", cancel.start)
-        second = bench.follow(long_goal(0.3, 0.6, 1, first=1.5))
-    cancel.join(60.0)
-    assert not cancel.is_alive() and first[0].text == "preempted by a newer goal"
+        patch.setattr(Session, "remove", lambda *_: None)
+        at_each(patch, Session, "start", lambda: sent.append(bench.cell.tick))
+        second = bench.follow(goal(point(1.5, (0.2, 0.2, 0.2))))
+    assert first[0].text == "preempted by a newer goal"
     assert bench.until(second).is_cancelled
     bench.until_free()
-    bench.run(0.5)
-    assert np.ptp(bench.q[-400:], axis=0).max() == 0.0
+    bench.run(0.3)
+    assert np.ptp(bench.q[-200:], axis=0).max() == 0.0
+    bench.assert_limits_kept()
+
+
+@WHILE_PREPARED
+def test_J18_what_is_prepared_when_a_protective_stop_comes_does_not_begin_after_its_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    bench = TrajectoryBench(tmp_path)
+    now = bench.ros_time
+
+    def stop_and_release() -> None:
+        bench.client.protective_stop("door")
+        bench.client.release()
+
+    with monkeypatch.context() as patch:
+        give_up(patch, bench, when, stop_and_release)
+        with pytest.raises(GoalRefused, match="a protective stop came before it began"):
+            bench.follow(long_goal(0.0, 0.6, 1, start=now + 0.1), now)
+    bench.run(1.0)
+    assert np.abs(bench.q).max() == 0.0 and not bench.client.sessions()
+
+
+def test_J17_of_goals_that_wait_only_the_newest_is_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = TrajectoryBench(tmp_path)
+    turns = [bench.follower.turn() for _ in range(3)]
+    given = goal(point(1.5, (0.2, 0.2, 0.2)))
+    for turn in turns[:2]:
+        with pytest.raises(GoalRefused, match="^preempted by a newer goal before it began$"):
+            bench.follower.follow(given, lambda _: None, 0.0, turn)
+    bench.follower.follow(given, lambda _: None, 0.0, turns[2])
+    late = bench.follower.turn()
+    bench.follower.stop("enough")
+    with pytest.raises(GoalRefused, match="^enough$"):
+        bench.follower.follow(given, lambda _: None, 0.0, late)
+    bench.until_free()
+    assert not bench.client.sessions()
+
+
+def test_J17_trajectories_at_a_high_rate_end_with_the_last_one(tmp_path: Path) -> None:
+    """50 a second, as policies send them; while one is prepared the next ones come."""
+    bench = TrajectoryBench(tmp_path)
+    begun = 0
+    for k in range(60):
+        q = 0.1 * np.sin(0.02 * k + np.array([0.3, 0.2, 0.1]))
+        came = bench.cell.tick
+        bench.follow(goal(point(0.3, q.tolist())))
+        begun += 1
+        assert bench.cell.tick - came <= 80
+    last = bench.cell.tick
+    bench.until_free()
+    assert begun == 60 and (bench.cell.tick - last) * PERIOD < 0.5
     bench.assert_limits_kept()
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 import threading
 import time
+from types import SimpleNamespace
 
 from robot_rt_control.client.lease import LeaseKeeper, longest_silence
 from robot_rt_control.vocabulary.errors import RobotControlError, SessionEnded
@@ -40,8 +41,47 @@ def test_a_refusal_ends_it_at_once_with_the_servers_words():
     assert came.wait(60) and lost == ["closed by its client"], "the reason alone: whoever tells it names the session"
 
 
+def test_S30_a_try_that_was_not_answered_leaves_time_for_another_one_within_the_lease():
+    timeouts: list[float] = []
+    came = threading.Event()
+
+    def renew(timeout_s: float) -> None:
+        timeouts.append(timeout_s)
+        if len(timeouts) == 1:
+            raise RobotControlError("no answer")
+        came.set()
+
+    begin = time.monotonic()
+    keeper = LeaseKeeper(renew, lambda reason: None, lease_s=6.0, name="test")
+    assert came.wait(60)
+    keeper.stop()
+    assert timeouts[:2] == [3.0, 3.0] and time.monotonic() - begin >= 2.0
+
+
+def test_S30_while_the_client_itself_stands_still_the_server_is_not_silent(monkeypatch):
+    """On a clock that jumps by a minute during each of the first tries."""
+    now = [0.0]
+    monkeypatch.setattr("robot_rt_control.client.lease.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr("robot_rt_control.client.lease._AGAIN_S", 0.0)
+    lost: list[str] = []
+    tries: list[float] = []
+    came = threading.Event()
+
+    def renew(timeout_s: float) -> None:
+        tries.append(timeout_s)
+        now[0] += 60.0
+        if len(tries) < 3:
+            raise RobotControlError("no answer")
+        came.set()
+
+    keeper = LeaseKeeper(renew, lost.append, lease_s=0.03, name="test")
+    assert came.wait(60)
+    keeper.stop()
+    assert not lost
+
+
 def test_silence_ends_it_when_the_bound_has_passed_and_not_before(monkeypatch, caplog):
-    monkeypatch.setattr("robot_rt_control.client.lease.SERVER_PYTHON_SILENCE_S", 0.2)
+    monkeypatch.setattr("robot_rt_control.client.lease.SERVER_STARVED_SILENCE_S", 0.2)
     monkeypatch.setattr("robot_rt_control.client.lease._MARGIN_S", 0.1)
     assert longest_silence(0.0) == longest_silence(0.03) == 0.2 + 0.1
     lost: list[tuple[float, str]] = []

@@ -21,6 +21,10 @@ class FakeBackend(ThreadedWaiting):
         self.refuse = ""
         self.looks = 0
 
+    @property
+    def simulated(self) -> bool:
+        return False
+
     def open_session(self, request: SessionRequest) -> SessionKey:
         return SessionKey("s1", "secret", request.lease_s)
 

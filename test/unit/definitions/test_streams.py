@@ -19,6 +19,7 @@ from robot_rt_control.definitions.action_type import (
 )
 from robot_rt_control.definitions.streams import (
     LOOK_AHEAD,
+    VARIABLES,
     Stream,
     StreamInput,
     StreamOutput,
@@ -41,7 +42,7 @@ def make(*streams: Stream, **members: object) -> type[ActionType]:
 def test_an_input_brings_state_variables_parameters_and_records():
     made = make(GOAL, StreamOutput(name="out", length=2), parameters=(Parameter(name="gain", default=1.0),))
     assert [v.name for v in made.state_variables] == [
-        "goal_age", "goal_valid", "goal_timed_out", "goal_missed", "goal_late", "goal_clamped",
+        "goal_age", "goal_valid", "goal_timed_out", "goal_missed", "goal_late", "goal_clamped", "goal_latency",
     ]  # fmt: skip
     by_name = {p.name: p for p in made.parameters}
     assert list(by_name) == ["gain", "goal_gap", "goal_delay", "goal_horizon", "goal_timeout"]
@@ -76,7 +77,7 @@ def test_what_the_class_declares_itself_stays_also_in_a_class_derived_from_it():
     for made in (Base, Derived):
         assert [p.default for p in made.parameters if p.name == "goal_timeout"] == [5.0]
     assert [v.name for v in Derived.state_variables][:2] == ["own", "more"]
-    assert len(Derived.state_variables) == 2 + 6
+    assert len(Derived.state_variables) == 2 + len(VARIABLES)
     assert parameter_dtype(Derived).names == ("goal_gap", "goal_delay", "goal_horizon", "goal_timeout")
 
 

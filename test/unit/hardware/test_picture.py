@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from robot_rt_control.hardware import picture
 from robot_rt_control.hardware.mock_plugin import MockPlugin
-from robot_rt_control.hardware.picture import PictureInCopy, camera_of, picture_path
+from robot_rt_control.hardware.picture import PictureFolder, PictureInCopy, camera_of
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePlugin, HardwareReturn
-from robot_rt_control.vocabulary.errors import HardwareError
+from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, HardwareError
 
 INFO = HardwareInfo(name="sim", period_s=0.001, parameters={}, parts=())
 
@@ -79,8 +80,67 @@ def test_hardware_without_a_camera_is_refused() -> None:
     )
 
 
-def test_paths_are_absolute_and_new_ones_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert picture_path("a.png") == tmp_path / "a.png"
-    first, second = picture_path(""), picture_path("")
-    assert first != second and first.suffix == ".png" and not first.exists()
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PictureFolder:
+    monkeypatch.setenv("ROBOT_RT_CONTROL_PICTURES", str(tmp_path / "pictures"))
+    return PictureFolder("my cell")
+
+
+def test_S24_pictures_are_new_files_in_the_folder_of_the_run(tmp_path: Path, folder: PictureFolder) -> None:
+    with folder.new("scene") as path, folder.new("scene_2.png") as second:
+        assert path.read_bytes() == b"", "no other picture gets this name"
+    assert (path.name, second.name, path.parent) == ("scene.png", "scene_2.png", second.parent)
+    assert path.parent.parent == tmp_path / "pictures" and path.parent.name.startswith("my_cell_")
+    assert [p.stat().st_mode & 0o777 for p in (path, path.parent, path.parent.parent)] == [0o600, 0o700, 0o700]
+    path.write_bytes(b"the first one")
+    for name in ("scene", "scene.png"):
+        with pytest.raises(DefinitionError) as caught, folder.new(name):
+            pass
+        assert str(caught.value) == f"there is a picture 'scene.png' in this run; expected another name; got {path}"
+    assert path.read_bytes() == b"the first one"
+    (path.parent / "link.png").symlink_to(tmp_path / "elsewhere.png")
+    with pytest.raises(DefinitionError, match="there is a picture 'link.png'"), folder.new("link"):
+        pass
+    with folder.new("") as first, folder.new("") as other:
+        assert first != other and first.suffix == ".png"
+    with PictureFolder("my cell").new("scene") as elsewhere:
+        assert elsewhere.parent != path.parent, "each run has its own"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["/etc/passwd", "../a", "a/b", "~/a", ".bashrc", "a.sh", "a.png.sh", "a\0", "a\n", "a.png\n", " ", "ä", "x" * 81],
+)
+def test_S24_other_names_are_refused_and_nothing_is_made(tmp_path: Path, folder: PictureFolder, name: str) -> None:
+    wanted = "name of a picture; expected at most 80 letters, digits, _ and -"
+    with pytest.raises(DefinitionError, match=wanted), folder.new(name):
+        pass
+    assert not list(tmp_path.rglob("*.png"))
+
+
+def test_S24_a_picture_that_is_not_taken_leaves_its_name_free(folder: PictureFolder) -> None:
+    with pytest.raises(ValueError), folder.new("scene"):
+        raise ValueError
+    with folder.new("scene") as path:
+        pass
+    assert path.exists()
+
+
+def test_S24_the_number_of_pictures_is_bounded(folder: PictureFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(picture, "MAX_PICTURES", 3)
+    with folder.new("a") as kept, folder.new("") as first, folder.new("") as second, folder.new("") as third:
+        pass
+    assert [p.exists() for p in (kept, first, second, third)] == [True, False, True, True]
+    with folder.new("b"), folder.new("c"):
+        pass
+    with pytest.raises(CapacityError) as caught, folder.new("d"):
+        pass
+    text = "too many pictures in one run; expected at most 3 (MAX_PICTURES); got 3. Move some out of "
+    assert str(caught.value) == f"{text}{kept.parent}"
+
+
+def test_S24_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("ROBOT_RT_CONTROL_PICTURES", str(tmp_path / "file" / "pictures"))
+    with pytest.raises(HardwareError, match="the file of a picture cannot be made; got "), PictureFolder("c").new("a"):
+        pass

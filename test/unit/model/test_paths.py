@@ -28,6 +28,17 @@ def test_every_scheme(tmp_path, share):
 
 
 @pytest.mark.parametrize(
+    "text", ["a\0b", "file:///a%00b.urdf", "package://my_robot/\0", "pybullet_data://\0", "package://my_robot/a%00b"]
+)
+def test_S28_a_path_with_nul_is_a_mistake_and_not_a_traceback(tmp_path, share, text):
+    with pytest.raises(DefinitionError, match=r"^arm: .*; expected (a text without the character NUL|a file); got "):
+        resolve_path(text, tmp_path, "arm")
+    if "%00" in text:
+        with pytest.raises(DefinitionError, match="mesh: .*; expected a text without the character NUL"):
+            mesh_uri(text, tmp_path)
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("none.urdf", "arm: 'none.urdf'; expected a file; got nothing at /"),

@@ -183,3 +183,13 @@ def test_continuous_joints_have_no_position_limits(copy):
     gripper = load_workcell(copy).part("gripper")
     assert gripper.record.position_upper[0] == math.inf and gripper.units[0] == "rad"
     assert (gripper.start_position == 0).all()
+
+
+def test_S28_nul_in_a_workcell_file_or_in_its_path_is_a_mistake_with_a_line(tmp_path):
+    with pytest.raises(DefinitionError, match="workcell file: .*; expected a text without the character NUL"):
+        load_workcell("a\0b.yaml")
+    file = tmp_path / "cell.yaml"
+    file.write_text('name: cell\naction_type_folders: ["a\\0b"]\n')
+    with pytest.raises(DefinitionError) as caught:
+        load_workcell(file)
+    assert str(caught.value) == f"{file}:2: a text; expected no character NUL; got one in 'a\\x00b'"

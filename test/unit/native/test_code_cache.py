@@ -19,6 +19,8 @@ from numba.core.sigutils import normalize_signature
 import robot_rt_control
 from robot_rt_control.native import code_cache
 from robot_rt_control.native.code_cache import CodeCache, alone, cache_root, compile_by_address
+from robot_rt_control.server.preparer.process import environment
+from robot_rt_control.vocabulary.errors import RobotControlError
 
 PROGRAM = """
 import json, sys
@@ -247,3 +249,61 @@ def test_the_folder_is_the_given_one_or_the_user_s(monkeypatch):
     assert cache_root() == Path("/caches/robot_rt_control")
     monkeypatch.delenv("XDG_CACHE_HOME")
     assert cache_root() == Path.home() / ".cache" / "robot_rt_control"
+
+
+class _Planted:
+    """What an attacker would leave: unpickling it makes a file."""
+
+    def __init__(self, proof):
+        self.proof = proof
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.proof),)
+
+
+@pytest.mark.parametrize("what", ["file", "folder", "folder above"])
+def test_K23_code_that_another_user_can_have_written_is_not_unpickled(tmp_path, monkeypatch, what):
+    root, proof = tmp_path / "root", tmp_path / "proof"
+    monkeypatch.setattr(code_cache, "_ROOT", root)
+    monkeypatch.setattr(code_cache, "_checked", set())
+    entry = compile_by_address(_three, numba.int64())
+    (file,) = root.rglob("*.nbc")
+    assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    file.write_bytes(pickle.dumps(_Planted(proof)))
+    {"file": file, "folder": file.parent, "folder above": root}[what].chmod(0o707)
+    monkeypatch.setattr(code_cache, "_checked", set())
+    with pytest.raises(RobotControlError, match="could have been written by another user; .*mode 707.*. Delete"):
+        entry._cache.load_overload(entry._sig, entry._targetdescr.target_context)
+    assert not proof.exists()
+
+
+NUMBA = """
+import numba, sys
+@numba.njit(cache=True)
+def twice(x):
+    return 2 * x
+assert twice(3) == 6
+print(twice._cache.cache_path)
+"""
+
+
+def test_K23_numba_keeps_what_users_cache_in_a_folder_that_is_checked(tmp_path, monkeypatch):
+    monkeypatch.setenv("ROBOT_RT_CONTROL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    script = tmp_path / "script.py"
+    script.write_text(NUMBA)
+    done = subprocess.run([sys.executable, str(script)], env=environment(), capture_output=True, text=True, check=True)
+    assert Path(done.stdout.strip()).is_relative_to(tmp_path / "cache" / "users")
+    (index,) = (tmp_path / "cache").rglob("*.nbi")
+    index.chmod(0o666)
+    with pytest.raises(RobotControlError, match=f"Numba's cache {index} could have been written by another user"):
+        environment()
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(shared))
+    with pytest.raises(RobotControlError, match="NUMBA_CACHE_DIR. to a folder of your own"):
+        environment()
+    program = "import robot_rt_control.native.code_cache"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "could have been written by another user" in done.stderr

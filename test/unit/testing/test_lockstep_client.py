@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +11,9 @@ import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.event import Event
+from robot_rt_control.client.session import Session
 from robot_rt_control.testing.lockstep_client import LockstepClient
-from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, SessionError
+from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, RobotControlError, SessionError
 
 _FILE = Path(__file__).parents[3] / "config" / "arm7.yaml"
 _GOAL = [0.1, 0.2, 0.0, -1.2, 0.0, 0.9, 0.0]
@@ -107,7 +109,7 @@ def test_it_explains_unknown_names_and_missing_cameras(client: LockstepClient, t
     with pytest.raises(RobotControlError, match="'arm.tool.q' is not known; expected .* did you mean 'arm.tool.*'"):
         client.value("arm.tool.q")
     with pytest.raises(RobotControlError, match="no device has a camera"):
-        client.take_picture(tmp_path / "scene.png")
+        client.take_picture(copy_to=tmp_path / "scene.png")
 
 
 def test_a_listener_hears_all_sessions(client: LockstepClient) -> None:
@@ -126,3 +128,55 @@ def test_a_listener_hears_all_sessions(client: LockstepClient) -> None:
     before = len(heard)
     client.session("arm").close()
     assert len(heard) == before
+
+
+def sessions_in_memory() -> int:
+    gc.collect()
+    return sum(isinstance(thing, Session) for thing in gc.get_objects())
+
+
+def test_S27_a_client_keeps_no_session_that_has_ended(client: LockstepClient) -> None:
+    before = sessions_in_memory()
+    client.session("arm", name="held by the workcell alone")  # nobody else holds it
+    assert sessions_in_memory() == before + 1
+    client.cell.server.close_session(client.sessions()[0].id)
+    client.step(2)
+    for _ in range(20):
+        with client.session("arm") as session:
+            session.add(Action("stay", "hold", reactions=[Reaction("elapsed > 0.01", call=lambda event: None)]))
+            session.on("action_started", lambda event: None)
+            session.start("stay")
+    ended = client.session("arm")
+    client.cell.server.close_session(ended.id)  # and its own client never closes it
+    client.step(2)
+    assert ended.ended is not None
+    del session, ended
+    assert sessions_in_memory() == before, "neither closed ones nor those that ended by themselves"
+    client.close()
+
+
+def test_a_client_that_closes_closes_its_sessions(client: LockstepClient) -> None:
+    first, second = client.session("arm"), client.watch()
+    client.close()
+    assert first.ended == second.ended == "closed by the application"
+
+
+def test_S24_a_picture_is_in_the_folder_of_the_run_and_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ROBOT_RT_CONTROL_PICTURES", str(tmp_path / "pictures"))
+    with LockstepClient(_FILE.with_name("iiwa.yaml")) as client:
+        path = client.take_picture("scene", width=32, height=24)
+        assert path.is_relative_to(tmp_path / "pictures") and path.read_bytes().startswith(b"\x89PNG")
+        copy = client.take_picture(copy_to=tmp_path / "mine.png", width=32, height=24)
+        assert copy == tmp_path / "mine.png" and copy.read_bytes() == path.read_bytes()
+        with pytest.raises(DefinitionError, match="there is a picture 'scene.png' in this run; expected another name"):
+            client.take_picture("scene")
+        with pytest.raises(DefinitionError, match="name of a picture; .*`copy_to` of the client copies one"):
+            client.take_picture(str(tmp_path / "scene.png"))
+        with pytest.raises(HardwareError, match="picture .* cannot be copied to .*; got .*No such file"):
+            client.take_picture(copy_to=tmp_path / "none" / "scene.png")
+        taken = len(list(path.parent.iterdir()))
+        with pytest.raises(RobotControlError):
+            client.take_picture(width=10**6)
+        assert len(list(path.parent.iterdir())) == taken, "nothing is left of one that was not taken"

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from robot_rt_control.actions.laws.force import Force
+from robot_rt_control.actions.laws.force import Force, largest_rate
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakePart
 from robot_rt_control.vocabulary.enums import PartKind
@@ -55,3 +55,40 @@ def test_new_parameters_take_effect_while_it_governs() -> None:
 def test_a_velocity_above_the_limit_is_refused() -> None:
     with pytest.raises(DefinitionError, match="velocity of 'arm.slide' is above its limit; expected at most 1.5000"):
         harness(force=5.0, velocity=1.6)
+
+
+def test_the_velocity_follows_with_the_time_constant_of_the_virtual_mass() -> None:
+    h = harness(force=5.0, velocity=0.02, compliance=0.002, smoothing=0.1)
+    h.part("axis").inputs[0] = 0.0
+    h.start()
+    h.step(100)
+    assert h.part("axis").commanded_velocity[0] == pytest.approx(0.01 * (1.0 - math.exp(-1.0)), rel=0.02)
+
+
+@pytest.mark.parametrize(("smoothing", "delay"), [(0.0, 0.004), (0.005, 0.004), (0.05, 0.001)])
+def test_the_largest_rate_has_the_promised_phase_margin_in_the_sampled_loop(smoothing: float, delay: float) -> None:
+    """Simulated tick by tick against a spring: damped at that rate, growing beyond the rate without a margin."""
+    rate, dt = largest_rate(smoothing, delay), 1e-4
+
+    def swing(rate: float) -> float:
+        missing, velocity, late = 1.0, 0.0, [0.0] * round(delay / dt)
+        seen = []
+        for _ in range(20_000):
+            late.append(missing)
+            velocity += (rate * late.pop(0) - velocity) * dt / (smoothing + dt)
+            missing -= velocity * dt
+            seen.append(abs(missing))
+        return max(seen[-2000:])
+
+    assert swing(rate) < 1e-3 and swing(largest_rate(smoothing, delay, -0.2)) > 1.0
+
+
+def test_a_compliance_that_is_not_stable_with_the_stiffness_is_refused() -> None:
+    with pytest.raises(
+        DefinitionError,
+        match=r"compliance of 'arm.slide' is too large for a contact of stiffness 100000; expected at most 0\.000991 "
+        r"rad/s for each unit of force: with smoothing 0\.005 s and delay 0\.004 s, that is a phase margin of 45 "
+        r"degrees; got 0\.002",
+    ):
+        harness(force=5.0, stiffness=1e5)
+    harness(force=5.0, stiffness=1e5, compliance=0.0009)

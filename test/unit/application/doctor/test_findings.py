@@ -28,6 +28,7 @@ from robot_rt_control.application.doctor.ros_setup import (
     code_cache,
     discovery,
     lost_packets,
+    messages_in_memory,
     middleware,
     packages,
 )
@@ -67,8 +68,8 @@ def write(root: Path, name: str, text: str) -> None:
 
 def test_nothing_to_complain_about(machine: Machine) -> None:
     found = list(doctor.findings(machine))
-    assert [f.level for f in found] == [Level.OK] * 13
-    assert len({f.name for f in found}) == 13 and all(f.seen for f in found)
+    assert [f.level for f in found] == [Level.OK] * 14
+    assert len({f.name for f in found}) == 14 and all(f.seen for f in found)
 
 
 Check = Callable[[Machine], Finding]
@@ -160,6 +161,26 @@ def test_lost_packets_are_sent_again_soon(machine: Machine, variables: dict[str,
     assert found.level == level and ("3 s" in found.why) == (level == Level.WARNING)
 
 
+def test_local_users_read_shared_memory_unless_the_profile_counts(machine: Machine) -> None:
+    def found(reach: str, profile: str) -> tuple[Level, str]:
+        variables = {"ROS_AUTOMATIC_DISCOVERY_RANGE": reach, "FASTDDS_DEFAULT_PROFILES_FILE": profile}
+        made = messages_in_memory(replace(machine, environment={**machine.environment, **variables}))
+        return made.level, made.seen
+
+    without = "/x/fastdds_no_shared_memory.xml"
+    assert found("LOCALHOST", "") == (Level.OK, "readable by local users, as by default: docs/security.md")
+    assert found("SYSTEM_DEFAULT", without) == (Level.OK, "none")
+    assert found("LOCALHOST", without) == (Level.PROBLEM, f"{without}, LOCALHOST")
+
+
+def test_another_users_cache_is_a_problem(machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROBOT_RT_CONTROL_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache").chmod(0o777)
+    found = code_cache(machine)
+    assert found.level == Level.PROBLEM and found.seen == f"{tmp_path}/cache can be written by others (mode 777)"
+
+
 def test_the_middleware_must_be_installed(machine: Machine) -> None:
     wanted = {**machine.environment, "RMW_IMPLEMENTATION": "rmw_cyclonedds_cpp"}
     found = middleware(replace(machine, environment=wanted))
@@ -202,4 +223,4 @@ def test_only_problems_fail_unless_strict(
 
 
 def test_this_machine_can_be_examined() -> None:
-    assert len(list(doctor.findings(doctor.this_machine()))) == 13
+    assert len(list(doctor.findings(doctor.this_machine()))) == 14

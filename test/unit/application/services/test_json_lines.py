@@ -159,3 +159,26 @@ def test_an_address_in_use_is_refused(service: Echo, caplog: pytest.LogCaptureFi
         second.open()
     second.close()
     assert not caplog.records
+
+
+class Lingering(Echo):
+    """Its thread is still alive for a moment when the loop of its connections has ended."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.ended, self.may_end = threading.Event(), threading.Event()
+
+    def _run_loop(self) -> None:
+        super()._run_loop()
+        self.ended.set()
+        assert self.may_end.wait(_PATIENCE_S)
+
+
+def test_closing_while_the_thread_of_a_refused_open_ends_is_no_error(service: Echo) -> None:
+    second = Lingering(port=service.address[1])
+    with pytest.raises(RobotControlError, match="listening at"):
+        second.open()
+    assert second.ended.wait(_PATIENCE_S)
+    threading.Timer(0.2, second.may_end.set).start()
+    second.close()
+    second.close()  # as a service that was closed already

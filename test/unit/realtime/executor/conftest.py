@@ -28,6 +28,9 @@ def _reading(time_s: float = 0.0, tick: int = 0, **changes: Any) -> Reading:
         "server_epoch": 1,
         "server_attached": True,
         "server_released": False,
+        "server_starved": "",
+        "starved_silences": 0,
+        "starved_longest_s": 0.0,
         "clock_publishers": 0,
         "parts": [_part()],
     }

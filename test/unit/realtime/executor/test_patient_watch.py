@@ -6,6 +6,7 @@ from robot_rt_control.memory.atomics import store_release
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.layout import channel_dtype, offset_of
 from robot_rt_control.realtime.executor.patient_watch import PatientWatch
+from robot_rt_control.realtime.executor.server_patience import ServerPatience
 
 
 class Bench:
@@ -13,7 +14,8 @@ class Bench:
         self.channel = Channel.private()
         self.now = 10.0
         self.channel.memory.server_epoch = 1
-        self.watch = PatientWatch(self.channel, 5.0, clock=lambda: self.now)
+        self.patience = ServerPatience(self.channel, native_s=5.0, python_s=5.0, starved_s=0.0)
+        self.watch = PatientWatch(self.channel, 5.0, self.patience, clock=lambda: self.now)
 
     def beat(self, *names: str) -> None:
         for name in names:
@@ -39,6 +41,15 @@ def test_S8_in_simulated_time_either_heartbeat_may_be_silent_for_long_but_not_fo
         bench.channel.memory.server_epoch += 1
         bench.goes_silent_after("native", "python", at_most=1.0)
         assert 4.9 < bench.goes_silent_after() < 5.4, "and again for the next one"
+
+
+def test_S29_in_simulated_time_a_server_without_processor_time_is_waited_for() -> None:
+    bench = Bench()
+    bench.goes_silent_after("native", "python", at_most=1.0)
+    bench.patience.native_starved = bench.patience.python_starved = True
+    assert bench.goes_silent_after(at_most=600.0) == 600.0
+    bench.patience.native_starved = bench.patience.python_starved = False
+    assert 4.8 < bench.goes_silent_after() < 5.4, "from now on it hangs"
 
 
 def test_while_the_executor_itself_stands_still_nobody_is_missed() -> None:

@@ -63,6 +63,75 @@ def test_native_silence_is_a_hang_and_is_said_once(watched: Watched) -> None:
     assert not any(watched.lost(300, python=True) for _ in range(5))
 
 
+STARVED = 3000 * MS
+
+
+def looked(watched: Watched, *, native: bool = False, python: bool = False) -> None:
+    """What the non-real-time side has found at this moment."""
+    watched.loop.starved_silence_ns = STARVED
+    watched.loop.native_starved, watched.loop.python_starved = native, python
+    watched.loop.looked_ns = watched.now
+
+
+def test_S29_a_starved_server_is_waited_for_until_its_own_bound(watched: Watched) -> None:
+    watched.channel.claim_server()
+    watched.lost(1, native=True, python=True)
+    for _ in range(29):
+        looked(watched, native=True, python=True)
+        assert not watched.lost(100)
+    looked(watched, native=True, python=True)
+    assert not watched.lost(100)
+    assert watched.lost(1)
+
+
+def test_S29_a_server_that_hangs_is_lost_as_soon_as_ever(watched: Watched) -> None:
+    watched.channel.claim_server()
+    watched.lost(1, native=True, python=True)
+    watched.lost(150, python=True)
+    looked(watched)
+    assert not watched.lost(50, python=True)
+    assert watched.lost(1, python=True), "200 ms"
+    watched.channel.renew_server()
+    watched.lost(1, native=True, python=True)
+    for _ in range(20):
+        looked(watched)
+        assert not watched.lost(100, native=True)
+    assert watched.lost(1, native=True), "2 s"
+
+
+def test_S29_who_stops_being_starved_without_a_heartbeat_is_lost_at_once(watched: Watched) -> None:
+    watched.channel.claim_server()
+    watched.lost(1, native=True, python=True)
+    for _ in range(10):
+        looked(watched, native=True)
+        assert not watched.lost(100, python=True)
+    looked(watched)
+    assert watched.lost(1, python=True)
+
+
+def test_S29_while_the_executors_other_side_stands_still_nothing_is_known_and_the_long_bound_holds(
+    watched: Watched,
+) -> None:
+    watched.channel.claim_server()
+    watched.lost(1, native=True, python=True)
+    looked(watched)
+    assert not any(watched.lost(100, python=True) for _ in range(10)), "it has looked before the silence only"
+    looked(watched)
+    assert watched.lost(1, python=True)
+    watched.channel.renew_server()
+    watched.lost(1, native=True, python=True)
+    assert not any(watched.lost(100, python=True) for _ in range(30))
+    assert watched.lost(1, python=True), "nobody is waited for for ever"
+
+
+def test_S29_death_is_seen_at_once_also_while_starved(watched: Watched) -> None:
+    watched.channel.claim_server()
+    watched.lost(1, native=True, python=True)
+    looked(watched, native=True, python=True)
+    watched.channel.end_server(1)
+    assert watched.lost(1)
+
+
 def test_python_silence_is_a_hang(watched: Watched) -> None:
     watched.channel.claim_server()
     watched.lost(1, native=True, python=True)

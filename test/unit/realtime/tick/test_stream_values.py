@@ -51,13 +51,13 @@ class Stream:
         e = self.ring.entries[int(self.ring.head) % STREAM_RING_ENTRIES]
         self.written += 1
         e.identity, e.sequence, e.tick, e.time = identity, self.written, tick, tick * DT if time is None else time
-        e.values[0], e.rates[0] = value, np.nan
+        e.made, e.values[0], e.rates[0] = e.time, value, np.nan
         self.ring.head += 1
 
     def step(self, tick: int, gap: GapPolicy) -> float:
         self.window.take_samples(self.s, self.ring, 1, -1, tick, DT)
         if self.s.activation != 1:
-            self.values.join_stream(self.s, 1, 1, tick * DT)
+            self.values.join_stream(self.s, 1, 1, 1.0, tick * DT)
         self.values.find_values(self.s, 1, -1, int(gap), HORIZON, tick * DT)
         return float(self.s.value[0])
 
@@ -159,7 +159,7 @@ def test_rotations_keep_their_length_and_take_the_short_way():
     for tick in range(1, 13):
         stream_window.take_samples(stream.s, stream.ring, 4, 0, tick, DT)
         if tick == 1:
-            stream_values.join_stream(stream.s, 4, 1, tick * DT)
+            stream_values.join_stream(stream.s, 4, 1, 1.0, tick * DT)
         stream_values.find_values(stream.s, 4, 0, int(GapPolicy.LINEAR), HORIZON, tick * DT)
         found.append(stream.s.value[:4].copy())
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1.0, atol=1e-12)
@@ -188,7 +188,7 @@ def test_what_an_activation_has_seen_is_gone_for_the_next_one():
         stream.write(tick, value)
     for tick in (1, 2, 3):
         assert stream.step(tick, GapPolicy.HOLD) == min(tick, 2.0)
-    stream_values.join_stream(stream.s, 1, 2, 4 * DT)
+    stream_values.join_stream(stream.s, 1, 2, 1.0, 4 * DT)
     stream_values.find_values(stream.s, 1, -1, int(GapPolicy.HOLD), HORIZON, 4 * DT)
     assert np.isnan(stream.s.value[0]) and stream.s.count == 1 and stream.s.present == -1
     stream.s.activation = 1

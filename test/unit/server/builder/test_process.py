@@ -1,7 +1,10 @@
 """The builder process: it survives what it builds, and its end does not disturb who asked."""
 
+import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -200,3 +203,51 @@ def test_files_are_found_from_where_they_are_asked_for(action_file, monkeypatch)
         builder.build(spec)
         monkeypatch.chdir(action_file.folder)
         assert builder.build("custom_action.py:Custom").cached
+
+
+def test_K20_nothing_is_imported_from_the_working_directory(tmp_path, monkeypatch):
+    (tmp_path / "yaml.py").write_text("open('imported', 'w')\n")  # a name of what the package itself imports
+    (tmp_path / "strange_types.py").write_text("open('imported', 'w')\n")
+    monkeypatch.chdir(tmp_path)
+    with Builder() as builder:
+        with pytest.raises(CompileError, match="strange_types: importing failed with ModuleNotFoundError"):
+            builder.find("strange_types")
+        builder.preparers.control()
+    assert not (tmp_path / "imported").exists()
+
+
+SERVER = """
+import json, sys
+from robot_rt_control.server.preparer import process
+print(json.dumps(process.import_path()))
+"""
+
+
+def test_K20_a_server_started_by_its_module_hands_its_working_directory_to_nobody(tmp_path, monkeypatch):
+    # What Python knows of its main module is all that tells how it was started.
+    program = "import importlib.machinery, sys\n"
+    program += "sys.path.insert(0, __import__('os').getcwd())\n"
+    program += "__spec__ = importlib.machinery.ModuleSpec('robot_rt_control.server.node.node', None)\n"
+    command = [sys.executable, "-P", "-c", program + SERVER]
+    for safe in (True, False):
+        if not safe:
+            command.remove("-P")
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert (str(tmp_path) in json.loads(done.stdout)) == safe, "as its user has put it there, or Python itself"
+
+
+def test_K22_processes_that_an_import_starts_end_with_the_request(tmp_path):
+    file, proof = tmp_path / "starting.py", tmp_path / "pid"
+    file.write_text(
+        "import os, sys\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        f"    code = 'import os, time; open(\"{proof}\", \"w\").write(str(os.getpid())); time.sleep(1000)'\n"
+        "    os.execv(sys.executable, [sys.executable, '-S', '-c', code])\n"
+        f"while not os.path.exists({str(proof)!r}) or not open({str(proof)!r}).read(): pass\n"
+    )
+    with Builder() as builder:
+        with pytest.raises(CompileError, match="no action type"):
+            builder.find(str(file))
+        pid = int(proof.read_text())
+        assert wait_for(lambda: not alive(pid)), "while the builder lives on"

@@ -313,6 +313,39 @@ def test_a_file_whose_import_ends_its_process(preparers: Preparers, tmp_path: Pa
         preparers.load(f"{ending}:A", "")
 
 
+@pytest.mark.parametrize("end", ["hang up", "kill the worker", "close the server"])
+def test_K22_processes_that_create_leaves_behind_end_with_their_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    monkeypatch.setenv("SUBJECT_FOLDER", str(tmp_path))
+    preparers = Preparers()
+    file = loaded(preparers)
+    ending, other = Made(file), Made(file)
+
+    def left(made: Made) -> tuple[int, list[int]]:
+        (tmp_path / "left").unlink(missing_ok=True)
+        worker = int(made.fill("leave_behind").pid)
+        until(lambda: (tmp_path / "left").exists() and len((tmp_path / "left").read_text().split()) == 2)
+        return worker, [int(word) for word in (tmp_path / "left").read_text().split()]
+
+    worker, daemons = left(ending)
+    _, others = left(other)
+    time.sleep(0.3)
+    assert all(map(exists, daemons + others)), "they live as long as the session does"
+    if end == "hang up":
+        ending.worker.leave()
+    elif end == "kill the worker":
+        os.kill(worker, signal.SIGKILL)
+    else:
+        preparers.close()
+        assert not any(map(exists, others))
+    until(lambda: not any(map(exists, daemons)))
+    if end != "close the server":
+        assert all(map(exists, others)), "those of other sessions live on"
+    preparers.close()
+    assert not any(map(exists, others))
+
+
 SERVER = """
 import sys, threading
 from {module} import *

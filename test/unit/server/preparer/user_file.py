@@ -3,6 +3,7 @@
 import ctypes
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -73,6 +74,16 @@ class Subject(ActionType):
     def ignore(self, values):
         signal.signal(signal.SIGABRT, signal.SIG_IGN)
         self.hang(values)
+
+    def leave_behind(self, values):
+        file = os.path.join(os.environ["SUBJECT_FOLDER"], "left")
+        code = f"import os, time; print(os.getpid(), file=open({file!r}, 'a')); time.sleep(1000)"
+        subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                os.execv(sys.executable, [sys.executable, "-c", code])
+            os._exit(0)
 
     def meet(self, values):
         mine, other = ("a", "b") if values["level"] else ("b", "a")

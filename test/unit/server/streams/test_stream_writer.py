@@ -19,10 +19,10 @@ class Written:
         self.writer = StreamWriter("stream 'a'", declared, ["rad", "m"], self.ring, 1, 0.001, resampled=resampled)
 
     def write(self, values: list[float], made: list[tuple[float, list[float]]] | None = None, **fields: float) -> str:
-        now = fields.get("source_time", 7.0) - 6.0  # every sample is equally fast
+        now = fields.pop("now", fields.get("source_time", 7.0) - 6.0)  # every sample is equally fast
         sample = self.writer.arrived(values, now=now, **fields)  # type: ignore[arg-type]  # numbers of several types
         source, why = self.writer.order(sample)
-        return why or self.writer.write(sample, source, now=now, gap="hold", delay=0.1, made=made)
+        return why or self.writer.write(sample, source, now=now, gap="hold", delay=0.1, timeout=0.0, made=made)
 
     @property
     def entries(self) -> np.ndarray:

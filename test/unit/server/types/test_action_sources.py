@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from robot_rt_control.server.types.action_sources import Source, resolve
-from robot_rt_control.vocabulary.errors import CompileError
+from robot_rt_control.vocabulary.errors import CompileError, DefinitionError
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,8 @@ def test_entry_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "got no entry point of this name. A package declares it in the group 'robot_rt_control.action_types'; "
         "for a file, give its path, ending in .py"
     )
+
+
+def test_S28_a_source_with_nul_is_refused() -> None:
+    with pytest.raises(DefinitionError, match="source of action types: .*; expected a text without the character NUL"):
+        resolve("/a\0b.py")

@@ -1,0 +1,1 @@
+"""Attacks on the whole tree, each with its promise: `./run prove --attack`."""
