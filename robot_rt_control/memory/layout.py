@@ -698,6 +698,7 @@ world_dtype = record(
         ("past_speeds", "f8", (3,)),  # at which the last commands were sent, the newest first
         ("tick", "i8"),
         ("now_ns", "i8"),  # set by the loop before each tick
+        ("speed_rate", "f8"),  # [1/s] of `speed` in the last tick
         ("period", "f8"),  # [s]
         ("n_parts", "i8"),
         ("n_devices", "i8"),

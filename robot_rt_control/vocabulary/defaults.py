@@ -90,6 +90,9 @@ VELOCITY_MARGIN = 1.05
 ACCELERATION_MARGIN = 1.2
 """The same ratio for accelerations. It is larger, so that the loop can still brake before a position limit when a plan
 just can."""
+JERK_MARGIN = 1.5
+"""Ratio of the jerk that a motion may have while the speed override changes to the planning limit. With the other
+default limits a motion then stands within 0.5 s."""
 POSITION_TOLERANCE = {"rad": 0.05, "m": 0.005}
 """A measured position may exceed its limit by this much: controllers overshoot a little."""
 VELOCITY_TOLERANCE = 0.5

@@ -36,6 +36,7 @@ class World:
         w = self.memory
         w.period = workcell.period
         w.speed = w.speed_target = 1.0
+        w.past_speeds[:] = 1.0
         w.budget_policy = BudgetPolicy[workcell.budget_policy.upper()]
         w.budget_report_ticks = round(defaults.BUDGET_REPORT_S / workcell.period)
         w.n_parts, w.n_devices = len(workcell.parts), len(workcell.devices)
