@@ -545,6 +545,9 @@ action_runtime_dtype = record(
         ("status", "i8"),
         ("busy_ns", "i8"),  # time that its code took in this tick, if it is watched
         ("strikes", "i8"),  # ticks in a row above its time budget
+        ("suspect", "i8"),  # 1: it was far above its budget: from then on its processor time is watched
+        ("far_strikes", "i8"),  # ticks far above its time budget since far_tick
+        ("far_tick", "i8"),
         ("reported_tick", "i8"),  # when that was last reported, 0: never
         # state variables, unknown while it is not active
         ("elapsed", "f8"),  # [s] since it began, in its own time
@@ -717,6 +720,7 @@ world_dtype = record(
         ("watching", "i8"),  # 1: the time that each action's code takes is watched (wall-clock loop)
         ("budget_policy", "i8"),  # BudgetPolicy
         ("budget_report_ticks", "i8"),  # ticks between two reports of one action
+        ("far_window", "i8"),  # ticks in which FAR_STRIKES count together
         ("next_activation", "i8"),
         ("installs", "i8"),  # how often tables were taken
         ("judged_installs", "i8"),  # as an action's, for the free-standing reactions

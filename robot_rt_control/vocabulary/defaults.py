@@ -123,6 +123,12 @@ TIME_BUDGET_FRACTION = 0.2
 """Fraction of the period that an action's code may take in one tick, if its type declares no budget."""
 BUDGET_STRIKES = 3
 """With `budget_policy: fail`, an action fails after this many consecutive ticks above its time budget."""
+FAR_ABOVE_BUDGET = 10
+"""A tick of an action may not take this multiple of its time budget: code whose loops may is refused ..."""
+FAR_STRIKES = 3
+"""... and an action that takes it in this many ticks ..."""
+FAR_WINDOW_S = 60.0
+"""... within this time fails, whatever `budget_policy` says."""
 BUDGET_REPORT_S = 1.0
 """An action above its time budget is reported at most once per this time."""
 FIELD_OF_VIEW = 0.01
