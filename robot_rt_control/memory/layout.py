@@ -237,7 +237,7 @@ part_runtime_dtype = record(
         ("rest_wait", "i8"),  # [ticks] left in which it must come to rest, so that it is enabled; 0: it is not awaited
         ("rest_wait_ticks", "i8"),  # [ticks] for which that is awaited
         ("enabled_in_stop", "i8"),  # 1: its enabling was asked for during a protective stop, and so starts nothing
-        ("fault_code", "i8"),  # error code of the motor that faulted it
+        ("fault_code", "i8"),  # error code of the motor that faulted it; below 0: -1 - its MotorStatus
     ]
 )
 
