@@ -698,10 +698,10 @@ world_dtype = record(
         ("speed", "f8"),  # speed override, 0 to 1, on its way to speed_target
         ("protective_stop", "f8"),  # 1: all parts are held until it is released
         ("speed_target", "f8"),
+        ("speed_rate", "f8"),  # [1/s] of `speed` in the last tick
         ("past_speeds", "f8", (3,)),  # at which the last commands were sent, the newest first
         ("tick", "i8"),
         ("now_ns", "i8"),  # set by the loop before each tick
-        ("speed_rate", "f8"),  # [1/s] of `speed` in the last tick
         ("period", "f8"),  # [s]
         ("n_parts", "i8"),
         ("n_devices", "i8"),
