@@ -1,7 +1,8 @@
 """Kills or stops processes of a workcell at random moments while its arm moves, and checks what becomes of the arm.
 
-After each kill (SIGKILL, or SIGSTOP) the arm must be at rest within the documented bound, the reason must be reported, and after the restart
-the workcell must move again with nothing left behind. The arm is watched in shared memory, past all processes.
+After each kill (SIGKILL, or SIGSTOP) the arm must be at rest within the documented bound, the reason must be reported,
+and after the restart the workcell must move again with nothing left behind. The arm is watched in shared
+memory, past all processes.
 """
 
 from __future__ import annotations
