@@ -33,7 +33,7 @@ from reference_definitions import (
 from reference_model import OVERRUN_LIMIT, OVERRUN_REPORT, OVERRUN_WINDOW
 
 from robot_rt_control.memory.channel import Channel
-from robot_rt_control.memory.joint_modes import mode_of
+from robot_rt_control.memory.joint_modes import mode_of, pack_modes
 from robot_rt_control.memory.layout import (
     channel_dtype,
     command_dtype,
@@ -181,6 +181,8 @@ class Bench:
         state = OperationalState.ENABLED if enabled else OperationalState.DISABLED
         part.operational_state = runtime.state = int(state)
         runtime.rest_wait_ticks = 1_000_000
+        if enabled:  # it has been held
+            self.world.left[p].modes = pack_modes([CommandMode.POSITION] * dof)
         runtime.device, runtime.active_action, runtime.fault_joint = device, -1, -1
         for name, value in (
             ("position_lower", -1.0), ("position_upper", 1.0), ("velocity", MAX_SPEED), ("acceleration", 100.0),

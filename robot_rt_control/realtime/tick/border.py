@@ -46,7 +46,8 @@ def _keeps_motion(part, limits, left, j, mode, former, dt):
     q, v = part.commanded_position[j], part.commanded_velocity[j]
     q_last, v_last = left.position[j], left.velocity[j]
     if former == _NONE:
-        q_last, v_last = part.position[j], 0.0
+        # Where it is unknown, only outputs leave: its position is held.
+        q_last, v_last = part.position[j] if math.isfinite(part.position[j]) else q, 0.0
     if mode == _POSITION and not abs(q - q_last - v * dt) <= _ROUNDING * (1.0 + abs(q)):
         return False
     change = limits.acceleration[j] * dt

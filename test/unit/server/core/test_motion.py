@@ -1,7 +1,8 @@
-"""What enabling parts on drives waits for, and what it sends meanwhile."""
+"""What enabling waits for (rest, and the motors of drives), and what it sends meanwhile."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from robot_rt_control.vocabulary.errors import CommandRefused
 WORKCELL = load_workcell(Path(__file__).parents[4] / "config" / "drives.yaml")
 ENABLE_TICKS = 1000
 """A second."""
+REST_TICKS = math.ceil(WORKCELL.part("arm").rest_wait / WORKCELL.period)
 
 
 class Loop:
@@ -45,7 +47,11 @@ class Loop:
         state = self.state_at(self.now_at)
         fault = "a motor is not enabled" if state == OperationalState.FAULTED else ""
         return SimpleNamespace(
-            tick=self.now_at, operational_state=lambda _: state, fault=lambda _: fault, fault_reason=lambda _: 10
+            tick=self.now_at,
+            operational_state=lambda _: state,
+            fault=lambda _: fault,
+            fault_reason=lambda _: 10,
+            is_moving=lambda _: False,
         )
 
     def fault_file(self, part: str) -> str:
@@ -80,7 +86,7 @@ def test_a_part_that_is_disabled_while_it_is_being_enabled_stays_disabled() -> N
     with pytest.raises(CommandRefused, match="enable of part 'arm' was refused; .*or that was disabled meanwhile"):
         motion(loop).set_motion(["arm"], "enable")
     assert loop.sent == [Command.ENABLE], "nothing enables it again"
-    assert loop.now_at == ENABLE_TICKS + 2, "the loop has decided by then"
+    assert loop.now_at == REST_TICKS + ENABLE_TICKS + 2, "the loop has decided by then"
     assert motion(loop).set_motion([], "enable") == "not enabled: arm (disabled)"
 
 
