@@ -278,7 +278,8 @@ class Client:
     def _authority(self) -> str:
         """The secret that gives this client authority; empty: it has none."""
         found = self.backend.operator_secret() if self._operator else ""
-        own = (s.secret for s in self._sessions if s.ended is None and s.secret and s.parts)
+        live = list(self._sessions.values())
+        own = (s.secret for s in live if s.ended is None and s.secret and s.parts)
         return found or next(own, "")
 
     def set_speed(self, speed: float, *, who: str = "") -> None:
@@ -346,7 +347,7 @@ class Client:
             CommandRefused: a protective stop is still latched.
             SessionError: the session is protected, and this client is not the operator's.
         """
-        own = next((s.secret for s in self._sessions if s.id == session), "")
+        own = next((s.secret for s in list(self._sessions.values()) if s.id == session), "")
         secret = own or (self.backend.operator_secret() if self._operator else "")
         return self.backend.resume(SessionKey(session, secret), who or self._name)
 
