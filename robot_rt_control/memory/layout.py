@@ -236,7 +236,7 @@ part_runtime_dtype = record(
         ("enabling", "i8"),  # [ticks] left until the motors of its drives must be enabled; 0: it is not being enabled
         ("rest_wait", "i8"),  # [ticks] left in which it must come to rest, so that it is enabled; 0: it is not awaited
         ("rest_wait_ticks", "i8"),  # [ticks] for which that is awaited
-        ("fault_code", "i8"),  # error code of the motor that faulted it
+        ("fault_code", "i8"),  # error code of the motor that faulted it; below 0: -1 - its MotorStatus
         ("held", "i8"),  # 1: since a protective stop nobody has asked for its motion; it takes no default action
     ]
 )
@@ -546,6 +546,9 @@ action_runtime_dtype = record(
         ("status", "i8"),
         ("busy_ns", "i8"),  # time that its code took in this tick, if it is watched
         ("strikes", "i8"),  # ticks in a row above its time budget
+        ("suspect", "i8"),  # 1: it was far above its budget: from then on its processor time is watched
+        ("far_strikes", "i8"),  # ticks far above its time budget since far_tick
+        ("far_tick", "i8"),
         ("reported_tick", "i8"),  # when that was last reported, 0: never
         # state variables, unknown while it is not active
         ("elapsed", "f8"),  # [s] since it began, in its own time
@@ -733,6 +736,7 @@ world_dtype = record(
         ("speed", "f8"),  # speed override, 0 to 1, on its way to speed_target
         ("protective_stop", "f8"),  # 1: all parts are held until it is released
         ("speed_target", "f8"),
+        ("speed_rate", "f8"),  # [1/s] of `speed` in the last tick
         ("past_speeds", "f8", (3,)),  # at which the last commands were sent, the newest first
         ("tick", "i8"),
         ("now_ns", "i8"),  # set by the loop before each tick
@@ -759,6 +763,7 @@ world_dtype = record(
         ("watching", "i8"),  # 1: the time that each action's code takes is watched (wall-clock loop)
         ("budget_policy", "i8"),  # BudgetPolicy
         ("budget_report_ticks", "i8"),  # ticks between two reports of one action
+        ("far_window", "i8"),  # ticks in which FAR_STRIKES count together
         ("next_activation", "i8"),
         ("installs", "i8"),  # how often tables were taken
         ("judged_installs", "i8"),  # as an action's, for the free-standing reactions

@@ -147,6 +147,8 @@ class Status(IntEnum):
     """The motion begins with a velocity, and its set points have not come yet."""
     TIME_BUDGET = -10
     """The action's code exceeded its time budget in several consecutive ticks."""
+    FAR_ABOVE_BUDGET = -12
+    """The action's code took many times its time budget in several ticks."""
     DEGREE_MODE = -11
     """A law commands a degree of freedom in a mode that its action cannot carry out."""
 

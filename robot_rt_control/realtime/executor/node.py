@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -34,6 +33,7 @@ from robot_rt_control.ros.periodic import Periodic
 from robot_rt_control.ros.readiness import report_status
 from robot_rt_control.ros.refusals import answer_to
 from robot_rt_control.ros.stop_messages import stop_messages, stop_remark
+from robot_rt_control.ros.tick_time import TickTime
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import HardwareError, RobotControlError
 
@@ -126,6 +126,7 @@ class RealtimeExecutorNode(WorkcellNode):
         super().__init__("realtime_executor", _PARAMETERS, **options)
         self.executor_core: Executor | None = None
         self._pictures: PictureFolder
+        self._tick_time = TickTime(lambda: self.get_clock().now().nanoseconds)
         self._trouble = ""
         self._made: list[Any] = []
         self._periodic: list[Periodic] = []
@@ -242,8 +243,7 @@ class RealtimeExecutorNode(WorkcellNode):
         """A tick's start on the ROS clock: simulated time in lockstep."""
         if self._core().options.clock == LOCKSTEP:
             return _duration(time_ns)
-        age = time.monotonic_ns() - time_ns
-        return _duration(self.get_clock().now().nanoseconds - age)
+        return _duration(self._tick_time.of(time_ns))
 
     def _publish_joints(self) -> None:
         core = self.executor_core

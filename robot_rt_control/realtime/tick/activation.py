@@ -86,9 +86,9 @@ def enter_and_sense(w, ch, slot):
 
     The present values of its stream inputs come first.
     """
-    began = begin_timing(w)
+    began = begin_timing(w, slot)
     status = _enter_and_sense(w, ch, slot)
-    w.actions_runtime[slot].busy_ns = elapsed_ns(w, began)
+    w.actions_runtime[slot].busy_ns = elapsed_ns(w, slot, began)
     return status
 
 
@@ -122,7 +122,7 @@ def begin_activation(w, ch, slot, judged_from):
     rt = w.actions_runtime[slot]
     w.next_activation += 1
     if rt.identity != a.identity:
-        rt.reported_tick = 0
+        rt.reported_tick = rt.suspect = rt.far_strikes = 0
     rt.identity = a.identity
     rt.active = 1
     rt.entering = 1

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from robot_rt_control.definitions.action_type import JOINT_INDEX
 from robot_rt_control.server.tables.entities import DefinedAction
+from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.enums import FaultReason, Refusal, Status, StopCause
 from robot_rt_control.vocabulary.fault_reasons import FAULTS
 
@@ -60,6 +61,9 @@ _STATUSES = {
     Status.SINGULAR: "the kinematics are singular",
     Status.DEGREE_MODE: "a law commands a degree of freedom in a mode that the action cannot carry out",
     Status.TIME_BUDGET: "its code took longer than its time budget in several ticks in a row",
+    Status.FAR_ABOVE_BUDGET: (
+        f"its code used more than {defaults.FAR_ABOVE_BUDGET} times its time budget in {defaults.FAR_STRIKES} ticks"
+    ),
 }
 
 
