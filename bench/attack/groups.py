@@ -49,6 +49,7 @@ def _round(random: Random, folder: Path) -> int:
                         cell.server.protective_stop(True)
                         cell.step(random.randint(1, 50))
                         cell.server.protective_stop(False)
+                        session.resume()
                     case "motion":
                         part = [f"arm{random.randrange(_ARMS)}"]
                         cell.server.set_motion(part, random.choice(("disable", "enable", "clear_faults")))

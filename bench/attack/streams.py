@@ -58,6 +58,7 @@ def _round(random: Random, folder: Path) -> int:
                         cell.server.protective_stop(True)
                         cell.step(random.randint(1, 40))
                         cell.server.protective_stop(False)
+                        session.resume()
                     case "start":
                         session.start(random.choice(("a0", "a1")))
             ticks = random.choice((1, 1, 5, 20))

@@ -278,7 +278,8 @@ class Client:
     def _authority(self) -> str:
         """The secret that gives this client authority; empty: it has none."""
         found = self.backend.operator_secret() if self._operator else ""
-        own = (s.secret for s in list(self._sessions.values()) if s.ended is None and s.secret and s.parts)
+        live = list(self._sessions.values())
+        own = (s.secret for s in live if s.ended is None and s.secret and s.parts)
         return found or next(own, "")
 
     def set_speed(self, speed: float, *, who: str = "") -> None:

@@ -58,6 +58,8 @@ def commands_at_random(cell: LockstepCell, random: np.random.Generator, rounds: 
                 cell.server.set_motion([], "enable")
             elif command in ("stop", "release"):
                 cell.server.protective_stop(command == "stop")
+                if command == "release":
+                    session.resume()
             elif command == "speed":
                 cell.server.set_speed(float(random.uniform()))
             else:

@@ -187,6 +187,7 @@ def test_a_recovery_that_is_not_valid_is_refused_with_the_workcell(
         changed_workcell(tmp_path, {"parts/left/recovery": recovery})
 
 
+@pytest.mark.beyond_border("the loop's memory is written")
 @pytest.mark.parametrize("before", [True, False])
 def test_L32_after_a_protective_stop_no_part_recovers_by_itself(automatic: LockstepCell, before: bool) -> None:
     """Whether it faulted before the stop or during it."""
