@@ -1,4 +1,4 @@
-"""How long a tick of real-time code may take at most: its operations, each as often as its loops may go round.
+"""How long a tick of real-time code may take at most: its operations, each as often as the loops around it allow.
 
 Nothing is measured, so a branch that no measurement takes counts as well. Of two branches the longer one counts.
 """
