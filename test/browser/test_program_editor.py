@@ -116,10 +116,13 @@ def test_a_program_is_drawn_kept_and_seen_live(come: Callable[..., Any], robot: 
     page.get_by_label("Find a program").fill("touch down")
     assert page.locator(".files .skill-item:has-text('touch_down')").count() <= 1
     page.get_by_label("Find a program").fill("touch_down")
-    page.once("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Delete touch_down").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
     page.get_by_text("None has these words").wait_for()
     assert robot.own_programs == {}
+    page.get_by_role("button", name="Undo", exact=True).last.click()
+    page.get_by_text("touch_down is back: its last version as a new one.").wait_for()
+    assert list(robot.own_programs) == ["touch_down"]
 
 
 def test_a_program_as_a_state_and_a_blueprint_open_the_program_that_runs(

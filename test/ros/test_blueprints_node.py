@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import threading
@@ -222,7 +223,7 @@ def test_a_protective_stop_leaves_the_run_standing(client: Client, blueprints: B
         with pytest.raises(CommandRefused, match="a protective stop holds the robot"):
             blueprints.control("resume", how="again")
     finally:
-        client.release()
+        client.release(secret=client.backend.operator_secret())
     blueprints.wait_for_state(lambda state: not state.protective_stop, PATIENCE_S)
     with pytest.raises(CommandRefused, match="say how to go on: again, next, a jump, or cancel"):
         blueprints.control("resume")
@@ -247,6 +248,32 @@ def test_what_is_wrong_is_raised_as_what_it_is(client: Client, blueprints: Bluep
     noted = [json.loads(line) for line in (folder / "robot_rt_control" / "runs" / "commands.log").open()]
     assert (noted[0]["what"], noted[0]["source"], noted[0]["content"]) == ("save", "test", "swing@1")
     assert any(line["what"] == "start" and "held by" in line["refused"] for line in noted)
+
+
+def test_N51_a_start_with_nan_is_refused_and_locks_no_part(client: Client, blueprints: Blueprints) -> None:
+    before = [session.id for session in client.sessions()]
+    with pytest.raises(DefinitionError, match="'far'.* is not finite"):
+        start(blueprints, parameters={"far": math.nan}).wait(PATIENCE_S)
+    assert [session.id for session in client.sessions()] == before
+    assert start(blueprints).id, "the arm is free"
+
+
+def test_N53_a_deleted_skill_is_in_the_bin_and_comes_back(blueprints: Blueprints) -> None:
+    text = "name: nap\nnodes: {a: {wait: 1}}\n"
+    blueprints.save_skill(text, source="test")
+    assert "in the bin for 30 days" in blueprints.delete_skill("nap", source="test")
+    (found,) = blueprints.list_skills(deleted=True, with_text=True)
+    assert (found.name, list(found.versions), found.text) == ("nap", [1], text) and found.saved.sec > 0
+    assert blueprints.restore_skill("nap", source="test") == "restored: version 1"
+    assert blueprints.list_skills("nap")[0].version == 1 and blueprints.list_skills(deleted=True) == []
+    with pytest.raises(DefinitionError, match="the bin has no skill 'nap'"):
+        blueprints.restore_skill("nap")
+
+
+def test_E16_the_state_is_said_again_while_nothing_happens(blueprints: Blueprints) -> None:
+    beats: list[float] = []
+    blueprints.add_state_listener(lambda _: beats.append(time.monotonic()))
+    wait_for(lambda: len(beats) > 5)
 
 
 def test_N41_python_functions_of_the_workcell_are_skills(client: Client, blueprints: Blueprints) -> None:
@@ -302,7 +329,7 @@ def test_commands_by_topic(client: Client, blueprints: Blueprints) -> None:
     publisher.publish(String(data="Swing!"))
     state = blueprints.wait_for_state(lambda s: any(n.source == "topic commands" for n in s.nodes), PATIENCE_S)
     (run,) = [n.run for n in state.nodes if n.source == "topic commands" and not n.path]
-    publisher.publish(String(data="stop"))
+    publisher.publish(String(data="Stop! Please stop!"))
     assert wait_for_node(blueprints, run, "", "ended").result == "cancelled"
     with pytest.raises(DefinitionError, match="'sving' is no known phrase.*swing"):
         blueprints.give_command("sving")

@@ -266,3 +266,43 @@ def test_a_program_is_edited_kept_and_seen_live(page: Any, cell: DemoWorkcell, p
         page.get_by_role("tab", name="Run").last.click()
         page.get_by_role("button", name="Cancel", exact=True).click()
         page.wait_for_selector(".react-flow__node[data-id=up] .is-runs", state="detached")
+
+
+def processes(module: str) -> list[int]:
+    """Of this module in our domain."""
+    found, domain = [], f"ROS_DOMAIN_ID={os.environ['ROS_DOMAIN_ID']}".encode()
+    for folder in Path("/proc").iterdir():
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+            if module.encode() in words and domain in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+def test_E16_a_page_says_that_an_executor_is_silent_and_stop_goes_on_without_the_blueprints(
+    page: Any, cell: DemoWorkcell, port: int
+) -> None:
+    """The last one of this file: it kills the workcell's processes."""
+    stop = page.get_by_role("button", name="STOP", exact=True)
+    with editor_process(port) as (_, link), Client("looking", timeout_s=60.0) as client:
+        go_to(page, link)
+        page.wait_for_selector(".lost", state="detached")
+        (blueprints,) = processes("robot_rt_control.blueprint.node.node")
+        os.kill(blueprints, signal.SIGSTOP)  # it hangs: DDS still holds it for alive
+        page.get_by_text("No word from the blueprint executor for").wait_for()
+        stop.click()
+        page.get_by_role("button", name="STOPPED").wait_for()
+        assert client.value("protective_stop") == 1.0
+        os.kill(blueprints, signal.SIGCONT)
+        page.wait_for_selector(".lost", state="detached")
+        page.get_by_role("button", name="Operate", exact=True).or_(page.get_by_text("You operate")).first.click()
+        page.get_by_role("button", name="Release the protective stop").click()
+        stop.wait_for()
+        (executor,) = processes("robot_rt_control.realtime.executor.node")
+        os.kill(executor, signal.SIGKILL)
+        page.get_by_text("No word from the robot’s real-time executor for").wait_for()
+        stop.click()
+        page.get_by_text("STOP is not confirmed yet; it is sent again").wait_for()
+        page.get_by_text("STOP was not confirmed: use another stop").wait_for()

@@ -162,7 +162,7 @@ function Top() {
                 onPointerUp={() => { if (speed !== null) void it.do('speed', { speed }).then(() => setSpeed(null)); }}
                 onKeyUp={() => { if (speed !== null) void it.do('speed', { speed }).then(() => setSpeed(null)); }} /> <output>{Math.round((shown ?? 1) * 100)} %</output></label>
             <button className="small" aria-label="Keys and help" onClick={() => { it.dialog = { kind: 'help' }; it.changed(); }}>?</button>
-            {stopped && it.isStoppedHere ? (
+            {stopped && it.isStoppedHere && it.me?.may_operate ? (
                 <button className="release" onClick={() => void it.do('protective_stop', { stop: false }, 'Released. Nothing starts by itself.')}>Release the protective stop</button>
             ) : null}
         </header>
