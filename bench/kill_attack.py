@@ -1,7 +1,8 @@
-"""Kills processes of a workcell at random moments while its arm moves, and checks what becomes of the arm.
+"""Kills or stops processes of a workcell at random moments while its arm moves, and checks what becomes of the arm.
 
-After each kill the arm must be at rest within the documented bound, the reason must be reported, and after the restart
-the workcell must move again with nothing left behind. The arm is watched in shared memory, past all processes.
+After each kill (SIGKILL, or SIGSTOP) the arm must be at rest within the documented bound, the reason must be reported,
+and after the restart the workcell must move again with nothing left behind. The arm is watched in shared
+memory, past all processes.
 """
 
 from __future__ import annotations
@@ -45,7 +46,12 @@ MAX_AGE_TICKS = 250
 """Limit for the age of the device's data: on a busy machine a driver in Python stands still for 50 ms now and then."""
 MOVER = REPOSITORY / "bench" / "mover.py"
 
-VICTIMS = ("client", "application", "control_server", "realtime_executor", "hardware_driver", "blueprints", "editor")
+STOPPED = {"stopped_client": "client", "stopped_server": "control_server"}
+"""Victims that are stopped, and go on once the arm was watched."""
+VICTIMS = (
+    *("client", "application", "control_server", "realtime_executor", "hardware_driver", "blueprints", "editor"),
+    *STOPPED,
+)
 WITH_BLUEPRINTS = ("blueprints", "editor")
 """Those beside which a blueprint moves the arm."""
 
@@ -57,7 +63,9 @@ BOUNDS_S = {
     # What the documents say: until it is noticed, and the way to rest from full speed.
     "client": defaults.LEASE_S + defaults.REST_TIME_S,
     "application": defaults.LEASE_S + defaults.REST_TIME_S,
+    "stopped_client": defaults.LEASE_S + defaults.REST_TIME_S,
     "control_server": defaults.REST_TIME_S,
+    "stopped_server": defaults.SERVER_NATIVE_SILENCE_S + defaults.REST_TIME_S,
     "realtime_executor": defaults.EXECUTOR_SILENCE_TICKS * defaults.PERIOD_S + defaults.REST_TIME_S,
     "blueprints": defaults.LEASE_S + defaults.REST_TIME_S,
     "editor": float("inf"),  # its death touches no run
@@ -186,7 +194,8 @@ class Attack:
         """
         if victim in WITH_BLUEPRINTS:
             return self.strike_beside_blueprint(victim)
-        kind = victim if victim in ("client", "application") else self._random.choice(("client", "application"))
+        process = STOPPED.get(victim, victim)
+        kind = process if process in ("client", "application") else self._random.choice(("client", "application"))
         first_line, first_end = len(self._log_text()), len(self._ends)
         self._faults.clear()
         with self._mover(kind) as mover:
@@ -194,11 +203,15 @@ class Attack:
             self._until(lambda: speed() > 20.0 or bool(self._faults), _PATIENCE_S, f"the {kind} to move the arm")
             time.sleep(self._random.uniform(0.0, 1.5))
             self._still_moving(speed)
-            pid = mover.pid if victim == kind else self._pid(victim)
+            pid = mover.pid if process == kind else self._pid(process)
             at_kill = speed()
-            os.kill(pid, signal.SIGKILL)
+            os.kill(pid, signal.SIGSTOP if victim in STOPPED else signal.SIGKILL)
             begin = time.monotonic()
-            rest_s = rest_after(speed, begin, BOUNDS_S[victim] + WATCHED_S)
+            try:
+                rest_s = rest_after(speed, begin, BOUNDS_S[victim] + WATCHED_S)
+            finally:
+                if victim in STOPPED:
+                    os.kill(pid, signal.SIGCONT)
             outcome = Outcome(victim, at_kill, rest_s)
         self.bring_back()
         outcome.back_s = time.monotonic() - begin
@@ -310,11 +323,12 @@ class Attack:
 
     def _reason(self, victim: str, first_line: int, first_end: int) -> str:
         """What the workcell says about it; empty: nothing."""
-        if victim in ("client", "application"):
+        if STOPPED.get(victim, victim) in ("client", "application"):
             ended = [e.reason for e in self._ends[first_end:] if "lease" in e.reason]
             return ended[-1] if ended else ""
         said = self._log_text()[first_line:]
-        line = next((line for line in said.splitlines() if victim in line and "SIGKILL" in line), "")
+        words = ("the control server is lost",) if victim in STOPPED else (victim, "SIGKILL")
+        line = next((line for line in said.splitlines() if all(word in line for word in words)), "")
         return line.partition("]")[2].strip()
 
     def bring_back(self) -> None:

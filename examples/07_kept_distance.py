@@ -35,6 +35,7 @@ _STRAIGHTEN = 10.0  # [1/s] gain that keeps the tool on its line and upright
 _SMOOTHING = 0.008  # [s] time constant of the filter against the sensor's noise
 _GAIN, _TOLERANCE = 40.0, 0.001  # [1/s] of the correction; [m] farther off, it waits
 _LARGEST_SPEED, _ACCELERATION = 0.1, 1.5  # [m/s] up and down; [m/s^2] in each direction
+_JERK = 50.0  # times the limit: with less the correction would lag, and swing
 _UP = (0.0, 0.0, 1.0)
 
 
@@ -89,7 +90,7 @@ class KeepDistance(ActionType):
             state.tool.twist[i] = towards(state.tool.twist[i], goal, _ACCELERATION * arm.dt)
         state.travelled += state.tool.twist[1] * arm.dt
         status = follow_tool_beside(state.tool, arm, _STRAIGHTEN, _UP)  # the sensor decides the tool's height
-        return status if status != 0 else limited_velocity(state.motion, arm, 1.0)
+        return status if status != 0 else limited_velocity(state.motion, arm, _JERK)
 
 
 def define(session: Session) -> None:

@@ -20,8 +20,8 @@ def _round(random: Random, folder: Path) -> int:
         session = cell.session("arm")
         names = []
         for modes in range(1, 8):
-            settings = {"modes": modes, "not_finite": random.choice((0, 200, 1000)), "hold": random.choice((1, 7, 40))}
-            session.add(Action(f"wild_{modes}", "random_commands", **settings))
+            bad, hold = random.choice((0, 200, 1000)), random.choice((1, 7, 40))
+            session.add(Action(f"wild_{modes}", "random_commands", modes=modes, not_finite=bad, hold=hold))
             names.append(f"wild_{modes}")
         for _ in range(_STEPS):
             with suppress(RobotControlError):

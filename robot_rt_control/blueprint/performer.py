@@ -104,6 +104,8 @@ class RobotPerformer:
         """Whether what is being installed ahead is there."""
         self._soon: list[Event] = []
         self._stops, self._stopped = robot.stops, robot.is_stopped
+        self._must_resume = False
+        """A protective stop was reported: what starts next is what a person has said after it (N28)."""
         self._names = dict.fromkeys(_names(plan, self.parts))
         self._session = self._open()  # last: what fails before it leaves nothing behind
 
@@ -156,6 +158,7 @@ class RobotPerformer:
         passed = stops != self._stops and not self._stopped and not stopped  # released before we looked
         if passed or (stopped and not self._stopped):
             found.append(events.Stopped())
+            self._must_resume = True
         if passed or (self._stopped and not stopped):
             found.append(events.Released())
         self._stopped, self._stops = stopped, stops
@@ -178,6 +181,10 @@ class RobotPerformer:
         if self._session is not None and self._session.ended is not None:  # a failed action ended it (A6)
             self._session = self._open()
             self._prefixes.clear()
+            self._must_resume = False
+        if self._must_resume and self._session is not None:
+            self._session.resume()
+            self._must_resume = False
         self._foreseen.clear()  # nothing shall come before the start
         if not isinstance(skill.template, ProgramTemplate | DeclaredType):
             if self._makers is None:

@@ -35,6 +35,9 @@ class Client:
         timeout_s: for a service to answer, and to appear once the workcell has been found.
         startup_s: for the workcell to come up. A log line every 10 s names what is awaited.
         arguments: ROS command line of the node; default: the process's.
+        operator: act with the operator's secret, which the executor keeps for its user on its machine: for tools in the
+            hands of a person. It gives authority to speed up, to release protective stops and to resume sessions.
+            Without it, this client's own sessions give it.
         backend: another way to a workcell, without ROS (`testing.lockstep_client`).
     """
 
@@ -47,6 +50,7 @@ class Client:
         startup_s: float = defaults.STARTUP_S,
         arguments: list[str] | None = None,
         backend: Backend | None = None,
+        operator: bool = False,
     ) -> None:
         if backend is None:
             # Imported here, so that programs can be written and run in simulated time without ROS.
@@ -58,6 +62,7 @@ class Client:
             # Python tears the threads of a client that is still open out of their C++ code, which aborts the process.
             atexit.register(self.close)
         self.backend: Backend = backend
+        self._name, self._operator = name, operator
         self.programs = Programs(backend)
         self._loaded_classes: set[type[ActionType]] = set()
         self._sessions: weakref.WeakValueDictionary[int, Session] = weakref.WeakValueDictionary()
@@ -270,20 +275,80 @@ class Client:
             if group:
                 self.backend.set_motion(group, command, secret)
 
-    def set_speed(self, speed: float) -> None:
-        """Set the speed override, 0 to 1: time passes more slowly for all actions."""
-        self.backend.set_speed(float(speed))
+    def _authority(self) -> str:
+        """The secret that gives this client authority; empty: it has none."""
+        found = self.backend.operator_secret() if self._operator else ""
+        own = (s.secret for s in list(self._sessions.values()) if s.ended is None and s.secret and s.parts)
+        return found or next(own, "")
 
-    def protective_stop(self, reason: str = "") -> int:
-        """End all actions, brake and hold all parts, and refuse starts until `release`.
+    def set_speed(self, speed: float, *, who: str = "") -> None:
+        """Set the speed override, 0 to 1: time passes more slowly for all actions.
+
+        To slow down is open to all. To speed up needs authority while sessions with a secret hold parts: an open
+        session of this client that holds some, or the operator's secret.
+
+        Args:
+            who: asks, for the log; default: this client's name.
+
+        Raises:
+            CommandRefused: it is faster, and this client has no authority.
+        """
+        self.backend.set_speed(float(speed), who=who or self._name, secret=self._authority())
+
+    def protective_stop(self, reason: str = "", *, source: str = "", secret: str = "", who: str = "") -> int:
+        """End all actions, brake and hold all parts, and refuse starts until each source that stopped is released.
 
         Returns the tick. If possible it asks the executor directly, so it works without a control server.
-        """
-        return self.backend.protective_stop(stop=True, reason=reason)
 
-    def release(self) -> int:
-        """Release the protective stop. Nothing starts by itself. Returns the tick."""
-        return self.backend.protective_stop(stop=False, reason="")
+        Args:
+            reason: why, for those who see it.
+            source: which stop: "door". Default: the reason, else "stop".
+            secret: its release needs the same; empty: none.
+            who: asks, for those who see it; default: this client's name.
+        """
+        return self.backend.protective_stop(
+            stop=True, source=source, reason=reason, who=who or self._name, secret=secret
+        )
+
+    def release(
+        self, source: str = "", *, everything: bool = False, secret: str = "", reason: str = "", who: str = ""
+    ) -> int:
+        """Release a protective stop. Nothing starts by it: sessions are to be resumed. Returns the tick.
+
+        Args:
+            source: which one; empty: the only one that is latched.
+            everything: all that need no secret of their own; `stops` lists those that stay.
+            secret: that of the stop, or one that gives authority; empty: this client's (see `set_speed`).
+            reason, who: for the log.
+
+        Raises:
+            CommandRefused: nothing was released; says which stops are latched.
+        """
+        return self.backend.protective_stop(
+            stop=False,
+            source=source,
+            reason=reason,
+            who=who or self._name,
+            secret=secret or self._authority(),
+            everything=everything,
+        )
+
+    def stops(self) -> list[Any]:
+        """The protective stops that are latched, the oldest first, as msg/ActiveStop. It needs no control server."""
+        return list(self.executor_status().stops)
+
+    def resume_session(self, session: str, *, who: str = "") -> int:
+        """After a released protective stop: let any client's session, by its id, start motion again.
+
+        Starts nothing by itself. A client's own sessions have `Session.resume`. Returns the tick.
+
+        Raises:
+            CommandRefused: a protective stop is still latched.
+            SessionError: the session is protected, and this client is not the operator's.
+        """
+        own = next((s.secret for s in list(self._sessions.values()) if s.id == session), "")
+        secret = own or (self.backend.operator_secret() if self._operator else "")
+        return self.backend.resume(SessionKey(session, secret), who or self._name)
 
     def recover(self, *parts: str) -> list[str]:
         """Clear faults, enable parts and run their recovery programs; no arguments: all faulted parts.

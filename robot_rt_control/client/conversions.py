@@ -147,5 +147,6 @@ def state_of(message: Any) -> ProgramState:
         ),
         last_reaction=message.last_reaction,
         last_event=message.last_event,
+        suspended=message.suspended,
         ended=message.end_reason if message.ended else None,
     )

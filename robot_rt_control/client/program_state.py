@@ -33,6 +33,8 @@ class ProgramState:
     """The governing strategies of the active actions."""
     last_reaction: str
     last_event: str
+    suspended: bool = False
+    """A protective stop: nothing of it starts until the session is resumed."""
     ended: str | None
     """Why the session has ended; None while it lives."""
 

@@ -47,6 +47,7 @@ from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.definitions.class_place import source_text
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
 from robot_rt_control.definitions.stream_sample import InputSample
+from robot_rt_control.memory.operator_secret import read_operator_secret
 from robot_rt_control.ros.goal_client import GoalClient
 from robot_rt_control.ros.listener import ListeningNode
 from robot_rt_control.ros.refusals import error_of
@@ -204,11 +205,26 @@ class RosServices(ABC):
     def set_motion(self, parts: Sequence[str], command: str, secret: str) -> str:
         return str(self.call(srv.SetMotion, "set_motion", parts=list(parts), command=command, secret=secret).message)
 
-    def set_speed(self, speed: float) -> None:
-        self.call(srv.SetSpeed, "set_speed", speed=speed)
+    def set_speed(self, speed: float, *, who: str, secret: str) -> None:
+        self.call(srv.SetSpeed, "set_speed", speed=speed, who=who, secret=secret)
 
-    def protective_stop(self, *, stop: bool, reason: str) -> int:
-        return int(self.call(srv.ProtectiveStop, "protective_stop", stop=stop, reason=reason).tick)
+    def protective_stop(
+        self, *, stop: bool, source: str, reason: str, who: str, secret: str, everything: bool = False
+    ) -> int:
+        answer = self.call(
+            srv.ProtectiveStop,
+            "protective_stop",
+            stop=stop,
+            source=source,
+            reason=reason,
+            who=who,
+            secret=secret,
+            all=everything,
+        )
+        return int(answer.tick)
+
+    def resume(self, key: SessionKey, who: str) -> int:
+        return int(self._command(key, srv.ResumeSession, "resume_session", who=who).tick)
 
     def recover(self, parts: Sequence[str]) -> list[str]:
         return list(self.call(srv.RecoverParts, "recover_parts", parts=list(parts)).sessions)
@@ -401,19 +417,35 @@ class RosBackend(RosServices, ThreadedWaiting):
     def step(self, ticks: int) -> int:
         return int(self._services.call(srv.Step, "realtime_executor/step", ticks=ticks).tick)
 
-    def protective_stop(self, *, stop: bool, reason: str) -> int:
+    def operator_secret(self) -> str:
+        return read_operator_secret(self.node.get_namespace())
+
+    def protective_stop(
+        self, *, stop: bool, source: str, reason: str, who: str, secret: str, everything: bool = False
+    ) -> int:
         path = ""
+        nodes = "realtime_executor", "control_server"
 
         def look(timeout_s: float) -> bool:
             nonlocal path
-            for node in ("realtime_executor", "control_server"):
+            for node in nodes if stop else reversed(nodes):  # the control server knows the sessions' secrets
                 path = f"{node}/protective_stop"
                 if self._services.exists(srv.ProtectiveStop, path, timeout_s / 2):
                     return True
             return False
 
         self._services.find(look, "service 'protective_stop', of the executor or the control server,")
-        return int(self._services.call(srv.ProtectiveStop, path, stop=stop, reason=reason).tick)
+        answer = self._services.call(
+            srv.ProtectiveStop,
+            path,
+            stop=stop,
+            source=source,
+            reason=reason,
+            who=who,
+            secret=secret,
+            all=everything,
+        )
+        return int(answer.tick)
 
     def take_picture(self, name: str, width: int, height: int) -> Path:
         hint = "Only simulated hardware has one, such as pybullet"

@@ -112,6 +112,26 @@ class Session:
         """
         self._backend.renew_session(self._live(), max(self.lease_s, _END_S))
 
+    def resume(self, who: str = "") -> int:
+        """After a released protective stop: let the session start motion again. Starts nothing by itself.
+
+        Call it when a person has asked for it. Returns the tick.
+
+        Args:
+            who: asks, for the log; default: the session's name.
+
+        Raises:
+            CommandRefused: a protective stop is still latched.
+            SessionError: the session has ended.
+        """
+        return self._backend.resume(self._live(), who or self.name)
+
+    @property
+    def suspended(self) -> bool:
+        """Whether a protective stop keeps it from starting motion until `resume`, as last reported."""
+        state = self._backend.program_states.get(self.id)
+        return state is not None and self.ended is None and state.suspended
+
     def close(self) -> None:
         """End the session; its parts take their safety action. Callbacks first finish the events received so far."""
         unanswered = False

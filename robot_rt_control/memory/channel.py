@@ -18,6 +18,7 @@ from robot_rt_control.memory.layout import (
     event_dtype,
     offset_of,
     snapshot_dtype,
+    stop_dtype,
 )
 from robot_rt_control.memory.shared_memory import Segment, process_start
 from robot_rt_control.vocabulary import capacities
@@ -40,6 +41,7 @@ _EVENT_BELL, _INSTALL_BELL = _offset("event_bell"), _offset("install_bell")
 _REQUEST, _ANSWER = _offset("staging", "request"), _offset("staging", "answer")
 _EPOCH, _SERVER_PID, _SERVER_EPOCH = _offset("epoch"), _offset("server_pid"), _offset("server_epoch")
 _SERVER_GONE = _offset("server_gone")
+_STOPS_SEQUENCE = _offset("stops_sequence")
 
 
 class ServerTaken(ChannelError):
@@ -286,6 +288,24 @@ class Channel:
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_S)
         return copy
+
+    def stops(self) -> np.ndarray:
+        """A consistent copy of the places of protective stops: shape (MAX_STOPS,) of `stop_dtype`.
+
+        Raises:
+            ChannelError: the loop was writing at each attempt for a second.
+        """
+        copy = np.zeros(capacities.MAX_STOPS, stop_dtype)
+        deadline = time.monotonic() + 1.0
+        while time.monotonic() < deadline:
+            before = load_acquire(self.address + _STOPS_SEQUENCE)
+            if not before & 1:
+                copy_words(address_of(copy), address_of(self.memory.stops), copy.nbytes // 8)
+                fence_acquire()
+                if load_acquire(self.address + _STOPS_SEQUENCE) == before:
+                    return copy
+            time.sleep(0)
+        raise ChannelError("the protective stops could not be read", hint="Did the executor stop within a tick?")
 
     # --- installing tables: server → executor ------------------------------------------------------
 

@@ -8,9 +8,9 @@ from llvmlite import ir
 from numba import types
 from numba.extending import lower_builtin, type_callable
 
-from robot_rt_control.memory.wake import TIMESPEC, external, now_ns, ring, timespec, wait
+from robot_rt_control.memory.wake import TIMESPEC, external, now_ns, ring, thread_ns, timespec, wait
 
-__all__ = ["INTERRUPTED", "now_ns", "ring", "sleep_until", "wait"]
+__all__ = ["INTERRUPTED", "now_ns", "ring", "sleep_until", "thread_ns", "wait"]
 
 _MONOTONIC = 1
 _ABSOLUTE = 1

@@ -122,7 +122,7 @@ drives_dtype = record(
         ("age", "i8", (c.MAX_PARTS,)),  # [ticks] of the oldest data of the part's drives
         ("part_state", "i8", (c.MAX_PARTS,)),  # its motors together: ALL_ENABLED, NOT_ENABLED, IN_ERROR in exchange.py
         ("part_joint", "i8", (c.MAX_PARTS,)),  # the first joint that is the reason of that
-        ("part_code", "i8", (c.MAX_PARTS,)),  # its motor's error code
+        ("part_code", "i8", (c.MAX_PARTS,)),  # its motor's error code; below 0: -1 - MotorStatus
         ("silent_joint", "i8", (c.MAX_PARTS,)),  # the first joint on the drive with the oldest data
         ("drives", drive_dtype, (c.MAX_DRIVES,)),
         ("motors", motor_dtype, (c.MAX_DRIVES * c.MAX_DRIVE_MOTORS,)),

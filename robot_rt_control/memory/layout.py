@@ -236,8 +236,8 @@ part_runtime_dtype = record(
         ("enabling", "i8"),  # [ticks] left until the motors of its drives must be enabled; 0: it is not being enabled
         ("rest_wait", "i8"),  # [ticks] left in which it must come to rest, so that it is enabled; 0: it is not awaited
         ("rest_wait_ticks", "i8"),  # [ticks] for which that is awaited
-        ("enabled_in_stop", "i8"),  # 1: its enabling was asked for during a protective stop, and so starts nothing
-        ("fault_code", "i8"),  # error code of the motor that faulted it
+        ("fault_code", "i8"),  # error code of the motor that faulted it; below 0: -1 - its MotorStatus
+        ("held", "i8"),  # 1: since a protective stop nobody has asked for its motion; it takes no default action
     ]
 )
 
@@ -498,6 +498,7 @@ session_dtype = record(
         ("identity", "i8"),
         ("rank", "i8"),
         ("detached", "i8"),  # [ticks] for which it goes on without client or server, 0: it ends with them
+        ("suspended", "i8"),  # 1: it was opened before a protective stop was released, and not resumed since
         ("name", f"S{c.MAX_LABEL_BYTES}"),
     ]
 )
@@ -545,6 +546,9 @@ action_runtime_dtype = record(
         ("status", "i8"),
         ("busy_ns", "i8"),  # time that its code took in this tick, if it is watched
         ("strikes", "i8"),  # ticks in a row above its time budget
+        ("suspect", "i8"),  # 1: it was far above its budget: from then on its processor time is watched
+        ("far_strikes", "i8"),  # ticks far above its time budget since far_tick
+        ("far_tick", "i8"),
         ("reported_tick", "i8"),  # when that was last reported, 0: never
         # state variables, unknown while it is not active
         ("elapsed", "f8"),  # [s] since it began, in its own time
@@ -641,6 +645,43 @@ event_dtype = record(
     ]
 )
 
+# --- protective stops --------------------------------------------------------------------------
+
+_STOP_TEXTS = [  # UTF-8, padded with zeros; as words, so that the loop compares and copies them
+    ("source", "i8", (c.STOP_SOURCE_BYTES // 8,)),
+    ("reason", "i8", (c.STOP_REASON_BYTES // 8,)),
+    ("who", "i8", (c.STOP_WHO_BYTES // 8,)),
+]
+
+stop_request_dtype = record(
+    [
+        *_STOP_TEXTS,  # of a release: which one; no source: the only one; why, and who releases it
+        ("digest", "i8", (4,)),  # SHA-256 of the secret that came with it; zeros: none
+        ("needs_secret", "i8"),  # stop: 1: its release needs this secret
+        ("further", "i8"),  # 1: the source is that of the last place
+        ("everything", "i8"),  # release: all that need no secret
+        ("authority", "i8"),  # release: Authority
+    ]
+)
+"""What lies beside a PROTECTIVE_STOP and its release."""
+
+stop_dtype = record(
+    [
+        *_STOP_TEXTS,
+        ("digest", "i8", (4,)),
+        ("needs_secret", "i8"),
+        ("latched", "i8"),
+        ("number", "i8"),  # counts latched stops since the executor's start; 0: the place was never used
+        ("tick", "i8"),  # in which it was latched
+        ("time_ns", "i8"),  # start of that tick
+        ("asked_tick", "i8"),  # the last tick in which its source asked for it
+        ("merged", "i8"),  # of the last place: stops of further sources that it stands for
+        ("release_reason", "i8", (c.STOP_REASON_BYTES // 8,)),
+        ("release_who", "i8", (c.STOP_WHO_BYTES // 8,)),
+    ]
+)
+"""A protective stop of one source. A released one keeps its texts until its place is used again."""
+
 # --- faults ------------------------------------------------------------------------------------
 
 log_request_dtype = record(
@@ -695,6 +736,7 @@ world_dtype = record(
         ("speed", "f8"),  # speed override, 0 to 1, on its way to speed_target
         ("protective_stop", "f8"),  # 1: all parts are held until it is released
         ("speed_target", "f8"),
+        ("speed_rate", "f8"),  # [1/s] of `speed` in the last tick
         ("past_speeds", "f8", (3,)),  # at which the last commands were sent, the newest first
         ("tick", "i8"),
         ("now_ns", "i8"),  # set by the loop before each tick
@@ -711,11 +753,17 @@ world_dtype = record(
         ("pending_device", "i8"),  # the device that it belongs to
         ("pending_internal", "i8"),  # 1: `internal` is a command of the executor's own; the tick does it and writes 0
         ("internal", command_dtype),
+        ("internal_stop", stop_request_dtype),  # what lies beside it
+        ("internal_refusal", "i8"),  # Refusal of the last one; 0: it was done
+        ("unnamed_stop", stop_request_dtype),  # all zeros: of a stop that brought no record
+        ("stops", stop_dtype, (c.MAX_STOPS,)),  # the last place stands for all sources for which there is no other
+        ("stop_count", "i8"),
         ("inside", "i8"),  # slot of the action whose code runs now, plus one; 0: the loop's own code
         ("loop_clock", "i8"),  # processor clock of the thread that ticks; 0: none yet
         ("watching", "i8"),  # 1: the time that each action's code takes is watched (wall-clock loop)
         ("budget_policy", "i8"),  # BudgetPolicy
         ("budget_report_ticks", "i8"),  # ticks between two reports of one action
+        ("far_window", "i8"),  # ticks in which FAR_STRIKES count together
         ("next_activation", "i8"),
         ("installs", "i8"),  # how often tables were taken
         ("judged_installs", "i8"),  # as an action's, for the free-standing reactions
@@ -741,6 +789,8 @@ world_dtype = record(
         ("starting", "i4", (c.MAX_PARTS,)),  # scratch: slots of the actions that start with new tables
         ("ended_sessions", "i8", (c.MAX_SESSIONS,)),  # identities that ended in the loop: they cannot start actions
         ("detached_until", "i8", (c.MAX_SESSIONS,)),  # tick in which a lost session ends; 0: none
+        ("known_sessions", "i8", (c.MAX_SESSIONS,)),  # identities that the tables have had at this index
+        ("suspended_sessions", "i8", (c.MAX_SESSIONS,)),  # identities of which nothing starts until they resume
         ("session_variables", "f8", (c.MAX_SESSIONS, c.MAX_SESSION_VARIABLES)),  # written by applications; NaN: unknown
         ("scheduled", command_dtype, (c.MAX_SCHEDULED_COMMANDS,)),
         ("actions_runtime", action_runtime_dtype, (c.MAX_ACTIONS,)),
@@ -890,7 +940,10 @@ channel_dtype = record(
         ("server_native_thread", "i8"),  # the system's id of the thread without the GIL
         ("event_bell", "i4", (16,)),  # futex word: rung after events; the rest is padding
         ("fault_files", "S512"),  # of `fault_log.told_logs`
-        ("stop_reason", "S256"),  # UTF-8: why the protective stop was asked for
+        ("operator", "i8", (4,)),  # SHA-256 of the operator's secret; zeros: there is none
+        ("guarded_sessions", "i8"),  # open sessions with a secret that hold parts; the server writes it
+        ("stops_sequence", "i8"),  # odd while the loop writes `stops`
+        ("stops", stop_dtype, (c.MAX_STOPS,)),  # a copy of the world's, whenever they have changed
         ("install_bell", "i4", (16,)),  # futex word: rung after a staging request
         ("commands", command_ring_dtype),
         # beside each entry of the command ring, the record that its SET_PARAMETERS carries

@@ -21,6 +21,11 @@ def channel_name(namespace: str, domain: str) -> str:
     return _prefix(namespace, domain) + "-channel"
 
 
+def operator_file_name(channel: str) -> str:
+    """Name of the file with the operator's secret, beside the channel of this name."""
+    return f"{channel.removesuffix('-channel')}-operator"
+
+
 def image_name(namespace: str, domain: str, device: str) -> str:
     """Name of the process image of a device's driver."""
     return f"{_prefix(namespace, domain)}-device-{device}"

@@ -63,6 +63,7 @@ class CanopenDrive(Drive):
     product: Unsigned32  # 0x1018 sub 2
     velocity_unit: Positive = 1.0  # [counts/s] for a unit of its velocities
     startup: tuple[StartupObject, ...] = ()
+    reports_following: Flag = True  # bit 12 of its statusword: it follows the commanded values; false: it has none
 
 
 class CanopenDrives(Drives):

@@ -9,7 +9,6 @@ import numpy as np
 
 from robot_rt_control.memory.layout import blob_dtype, command_dtype, offset_of, sample_dtype, tables_dtype
 from robot_rt_control.vocabulary import capacities
-from robot_rt_control.vocabulary.enums import Command
 
 ARRAYS = ("types", "sessions", "actions", "reactions", "instructions", "streams", "axes", "strategies")
 """The arrays of `tables_dtype` of which only the first `n_…` elements are used; they follow its other fields."""
@@ -25,7 +24,7 @@ class InputKind(StrEnum):
     COMMAND = "command"
     """A transaction of the command ring: `pack_command`."""
     INTERNAL = "internal"
-    """The executor's own command, for all parts: one byte."""
+    """The executor's own command, for all parts: one byte, then what lies beside it."""
     SAMPLE = "sample"
     """Of a stream input: its place as int64, then `sample_dtype`."""
     POINTS = "points"
@@ -75,9 +74,7 @@ def unpack_tables(data: bytes, staging: np.record) -> None:
 
 def pack_command(command: np.record, record: np.ndarray) -> bytes:
     """A command, and the record beside it if it carries one (float64 or bytes)."""
-    size = 0
-    if command.command == Command.SET_PARAMETERS:
-        size = min(max(int(command.record_size), 0), capacities.PARAMETER_UPDATE_BYTES)
+    size = min(max(int(command.record_size), 0), capacities.PARAMETER_UPDATE_BYTES)
     return command.tobytes() + record.tobytes()[:size]
 
 

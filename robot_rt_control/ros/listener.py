@@ -5,16 +5,17 @@ from __future__ import annotations
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from typing import Any
 
+from rcl_interfaces.msg import SetParametersResult
 from rclpy._rclpy_pybind11 import InvalidHandle
 from rclpy.callback_groups import CallbackGroup
 from rclpy.guard_condition import GuardCondition
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
-from rclpy.time_source import TimeSource
+from rclpy.time_source import USE_SIM_TIME_NAME, TimeSource
 
 _SHORTEST_S = 0.01
 """[s] Between two looks for messages: a simulator that publishes /clock at 1 kHz costs as one at 100 Hz."""
@@ -145,6 +146,16 @@ class ListeningNode(Node):
     def __init__(self, name: str, **options: Any) -> None:
         self._listener: Listener | None = None
         super().__init__(name, **options)
+        # In front of rclpy's own callback, which would act on it.
+        self.add_on_set_parameters_callback(self._keep_clock)
+
+    def _keep_clock(self, parameters: Sequence[Any]) -> SetParametersResult:
+        """A running node keeps its clock: all stamps would be of another one, or 0."""
+        for given in parameters:
+            if given.name == USE_SIM_TIME_NAME and given.value != self.get_parameter(USE_SIM_TIME_NAME).value:
+                reason = f"parameter {given.name!r} is fixed while a node runs; start it with -p {given.name}:=…"
+                return SetParametersResult(successful=False, reason=reason)
+        return SetParametersResult(successful=True)
 
     def listen(self, kind: Any, topic: str, callback: Callable[[Any], None], profile: Any) -> Any:
         """A subscription whose callback runs in the `Listener`'s thread, one after the other; it must not wait."""

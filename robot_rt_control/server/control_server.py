@@ -71,6 +71,7 @@ class ControlServer:
         commands = Commands(core)
         self.start, self.stop, self.signal = commands.start, commands.stop, commands.signal
         self.set_speed, self.protective_stop = commands.set_speed, commands.protective_stop
+        self.resume, self.stops, self.authority = commands.resume, core.stops, core.authority
         self.set_motion = Motion(core).set_motion
 
         streams = StreamAccess(core)

@@ -58,6 +58,8 @@ class Session:
     counting: bool = False
     """The loop counts this time: its client or the server was lost."""
     read_only: bool = False
+    suspended: bool = False
+    """A protective stop: nothing of it starts until it is resumed."""
     end_reason: str = ""
     """Why it ended; empty: it lives."""
     closed_by_client: bool = False

@@ -138,6 +138,7 @@ class CellBackend:
             ),
             last_reaction=state.last_reaction,
             last_event=state.last_event,
+            suspended=state.suspended,
             ended=state.end_reason if state.ended else None,
         )
 
@@ -247,7 +248,11 @@ class CellBackend:
         factor, target, _ = core.real_time_factor()
         time_ns = int(core.channel.snapshot().time_ns)
         return status_message(
-            core, stamp=conversions.time_message(time_ns), lifecycle_state="active", factors=(factor, target)
+            core,
+            stamp=conversions.time_message(time_ns),
+            lifecycle_state="active",
+            factors=(factor, target),
+            stamp_of=conversions.time_message,
         )
 
     def workcell_digest(self) -> int:
@@ -288,11 +293,22 @@ class CellBackend:
     def set_motion(self, parts: Sequence[str], command: str, secret: str) -> str:
         return self.server.set_motion(parts, command, secret=secret)
 
-    def set_speed(self, speed: float) -> None:
-        self.server.set_speed(speed)
+    def set_speed(self, speed: float, *, who: str, secret: str) -> None:
+        self.server.set_speed(speed, secret=secret)
 
-    def protective_stop(self, *, stop: bool, reason: str) -> int:
-        return self.server.protective_stop(stop, reason)
+    def protective_stop(
+        self, *, stop: bool, source: str, reason: str, who: str, secret: str, everything: bool = False
+    ) -> int:
+        return self.server.protective_stop(
+            stop, reason, source=source, who=who, secret=secret, everything=everything
+        )
+
+    def resume(self, key: SessionKey, who: str) -> int:
+        self.server.authorize(key.id, key.secret, "resume_session", operator=True)
+        return self.server.resume(key.id, who)
+
+    def operator_secret(self) -> str:
+        return self.cell.executor.operator_secret
 
     def recover(self, parts: Sequence[str]) -> list[str]:
         return self.cell.recoveries.recover(parts)

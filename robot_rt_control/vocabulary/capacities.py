@@ -95,6 +95,11 @@ STREAM_WINDOW = 8
 COMMAND_RING_ENTRIES = 1024
 COMMANDS_PER_TICK = 16
 """Transactions taken from the command ring in one tick."""
+MAX_STOPS = 16
+"""Protective stops that are latched side by side; the last one stands for all further sources."""
+STOP_SOURCE_BYTES = 64
+STOP_REASON_BYTES = 256
+STOP_WHO_BYTES = 128
 MAX_SCHEDULED_COMMANDS = 256
 """Commands waiting for their target tick."""
 MAX_SCHEDULED_BY_SESSION = 16

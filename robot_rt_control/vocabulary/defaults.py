@@ -1,6 +1,8 @@
 """Defaults, in one place. docs/semantics.md has the same table."""
 
 PERIOD_S = 0.001
+SCHEDULE_AHEAD_S = 10.0
+"""A start may wait for its target tick for at most this time."""
 LEASE_S = 1.0
 """A session that its client does not renew for this time is lost; 0: it lives until it is closed."""
 DETACHED_LIMIT_S = 600.0
@@ -90,6 +92,9 @@ VELOCITY_MARGIN = 1.05
 ACCELERATION_MARGIN = 1.2
 """The same ratio for accelerations. It is larger, so that the loop can still brake before a position limit when a plan
 just can."""
+JERK_MARGIN = 1.5
+"""Ratio of the jerk that a motion may have while the speed override changes to the planning limit. With the other
+default limits a motion then stands within 0.5 s."""
 POSITION_TOLERANCE = {"rad": 0.05, "m": 0.005}
 """A measured position may exceed its limit by this much: controllers overshoot a little."""
 VELOCITY_TOLERANCE = 0.5
@@ -120,6 +125,12 @@ TIME_BUDGET_FRACTION = 0.2
 """Fraction of the period that an action's code may take in one tick, if its type declares no budget."""
 BUDGET_STRIKES = 3
 """With `budget_policy: fail`, an action fails after this many consecutive ticks above its time budget."""
+FAR_ABOVE_BUDGET = 10
+"""A tick of an action may not take this multiple of its time budget: code whose loops may is refused ..."""
+FAR_STRIKES = 3
+"""... and an action that takes it in this many ticks ..."""
+FAR_WINDOW_S = 60.0
+"""... within this time fails, whatever `budget_policy` says."""
 BUDGET_REPORT_S = 1.0
 """An action above its time budget is reported at most once per this time."""
 FIELD_OF_VIEW = 0.01

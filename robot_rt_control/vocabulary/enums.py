@@ -147,6 +147,8 @@ class Status(IntEnum):
     """The motion begins with a velocity, and its set points have not come yet."""
     TIME_BUDGET = -10
     """The action's code exceeded its time budget in several consecutive ticks."""
+    FAR_ABOVE_BUDGET = -12
+    """The action's code took many times its time budget in several ticks."""
     DEGREE_MODE = -11
     """A law commands a degree of freedom in a mode that its action cannot carry out."""
 
@@ -250,10 +252,14 @@ class Command(IntEnum):
     """Give an action a new parameter record; without an action: the session new variables. The channel carries the
     record beside the command."""
     PROTECTIVE_STOP = 12
-    """End all actions, brake and hold all parts, and start nothing until it is released."""
+    """End all actions, brake and hold all parts, and start nothing until each source that asked is released. The
+    channel carries the source beside the command (`stop_request_dtype`)."""
     RELEASE_PROTECTIVE_STOP = 13
+    """Release one source, the only one, or all that need no secret, as the record beside the command says."""
     DETACH = 14
     """The session's client is lost (value 1) or there again (0): a detached session's bound counts, or does not."""
+    RESUME = 15
+    """Let actions of a session that a protective stop has suspended start again."""
 
 
 class EventKind(IntEnum):
@@ -284,6 +290,8 @@ class EventKind(IntEnum):
     """New definitions were not taken, because an action that was to start with them cannot start."""
     MOTION_STARVED = 21
     """A motion group slows down, because its set points do not come in time."""
+    SESSION_RESUMED = 22
+    """Actions of a session that a protective stop had suspended may start again."""
 
 
 DETACHED_ENDED = 20
@@ -307,6 +315,27 @@ class Refusal(IntEnum):
     PROTECTIVE_STOP = 10
     CANNOT_START = 11
     """The action's `on_enter` fails in the present state; the event carries its status and its state variables."""
+    TARGET_TICK_TOO_FAR = 12
+    SESSION_SUSPENDED = 13
+    """A protective stop has suspended the session: nothing of it starts until it is resumed."""
+    NO_AUTHORITY = 14
+    """To speed up, or to release a stop without a secret of its own, needs authority."""
+    NO_SUCH_STOP = 15
+    SEVERAL_STOPS = 16
+    """A release without a source, and several are latched."""
+    STOP_NEEDS_SECRET = 17
+    STOPPED_NOW = 18
+    """A release in the tick in which its source has asked for a stop."""
+
+
+class Authority(IntEnum):
+    """What a caller may do beyond stopping and slowing down."""
+
+    NONE = 0
+    GIVEN = 1
+    """By the secret of a session that holds parts, or because no protected session holds any."""
+    OPERATOR = 2
+    """By the operator's secret."""
 
 
 class StopCause(IntEnum):

@@ -108,7 +108,7 @@ def fault_in_words(text: str, joint: str, code: int) -> str:
     Args:
         text: of the fault.
         joint: its joint, or motor; empty: none.
-        code: error code of the motor; 0: none.
+        code: error code of the motor; 0: none; below 0: -1 - `MotorStatus` in which it is.
     """
     if joint:
         text += f" ({joint})"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from robot_rt_control.vocabulary.enums import MotorStatus
+
 GENERIC_ERROR = 0x1000
 """Of a motor in fault whose drive gives no code."""
-WRONG_MODE, NO_COMMANDS, NO_HEARTBEAT, FOLLOWING_ERROR = 0x6320, 0x7500, 0x8130, 0x8611
+WRONG_MODE, IGNORES_COMMANDS, NO_COMMANDS, NO_HEARTBEAT, FOLLOWING_ERROR = 0x6320, 0x6321, 0x7500, 0x8130, 0x8611
 
 MOTOR_ERRORS: Mapping[int, tuple[str, str]] = {
     0x2310: (
@@ -20,8 +22,12 @@ MOTOR_ERRORS: Mapping[int, tuple[str, str]] = {
     0x4310: ("the motor is too hot", "let it cool down; lower the load or the accelerations"),
     0x5441: ("safe torque off is active", "release the emergency stop or close the safety door"),
     WRONG_MODE: (
-        "the mode of operation was not taken",
-        "check which modes the drive has, and in which states it takes them",
+        "the drive is not in the mode of operation that it shall have",
+        "check which modes the drive has, in which states it takes them, and what else sets its mode",
+    ),
+    IGNORES_COMMANDS: (
+        "the drive is enabled and does not follow its commands",
+        "look at its manual for what makes it ignore targets: a halt, a limit, homing, another source of commands",
     ),
     0x7121: ("the motor is blocked", "free the joint; check its brake"),
     0x7305: ("encoder fault", "check the encoder's cable"),
@@ -36,7 +42,9 @@ MOTOR_ERRORS: Mapping[int, tuple[str, str]] = {
 
 
 def motor_error_text(code: int) -> str:
-    """An error code in words: "error 0x8611 (following error)"."""
+    """An error code in words: "error 0x8611 (following error)"; below 0, -1 - `MotorStatus`: that state."""
+    if code < 0:
+        return f"it is in the state {MotorStatus(-1 - code).name.lower().replace('_', ' ')}"
     text = MOTOR_ERRORS.get(code, ("see the manual of the drive", ""))[0]
     return f"error 0x{code:04x} ({text})" if code else ""
 

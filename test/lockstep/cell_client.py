@@ -35,7 +35,7 @@ class _Node:
         self.handlers[path.removeprefix("~/")] = getattr(callback, "__wrapped__", callback)  # without own threads
 
     def get_logger(self) -> Any:
-        return SimpleNamespace(error=print, warning=print)
+        return SimpleNamespace(error=print, warning=print, info=print)
 
 
 class ServicesOfCell(RosServices, ThreadedWaiting):

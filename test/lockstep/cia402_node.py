@@ -38,6 +38,12 @@ class Servo:
         self.state, self.error, self.stuck = DISABLED, 0, False
         self.position, self.speed, self.torque = 1000.0, 0.0, 0.0
         self.mode = 0
+        self.fixed_mode = 0
+        """The mode that it is in, whatever is asked for; 0: as asked."""
+        self.ignores = False
+        """It is enabled, and follows nothing."""
+        self.hangs = DISABLED
+        """A state that it does not leave, above DISABLED."""
         self.mute = 0
         """SYNCs that it ignores."""
         self.hold_back = 0
@@ -57,11 +63,12 @@ class Servo:
         network.subscribe(0x80, self._on_sync)
         self.node.nmt.state = "PRE-OPERATIONAL"
 
-    def fault(self, code: int, stuck: bool = False) -> None:
-        """Fault, with an emergency message; stuck: the cause stays, and no reset helps."""
+    def fault(self, code: int, stuck: bool = False, silent: bool = False) -> None:
+        """Fault, with an emergency message unless it is silent; stuck: the cause stays, and no reset helps."""
         self._enter(REACTION)
         self.error, self.stuck = code, stuck
-        self.node.emcy.send(code, 0x21)
+        if not silent:
+            self.node.emcy.send(code, 0x21)
 
     def restart(self) -> None:
         """Lose everything, as after a loss of supply."""
@@ -76,7 +83,7 @@ class Servo:
         if (index << 8 | subindex) in self.values:
             return self.values[index << 8 | subindex]
         present = {
-            0x6041: STATUSWORDS[self.state],
+            0x6041: STATUSWORDS[self.state] & ~(0x1000 if self.ignores else 0),
             0x603F: self.error,
             0x6061: self.mode,
             0x6064: round(self.position),
@@ -131,9 +138,9 @@ class Servo:
 
     def _step(self) -> None:
         last, self._control = self._control, self._object(0x6040)
-        self.mode = self._object(0x6060)
+        self.mode = self.fixed_mode or self._object(0x6060)
         before = self.position
-        if self.state == ENABLED:
+        if self.state == ENABLED and not self.ignores:
             if self.mode == 8:
                 self.position = float(self._object(0x607A))
                 self.speed = (self.position - before) / self.period_s
@@ -168,6 +175,8 @@ class Servo:
         if not control & 0x04:  # quick stop
             return QUICK_STOP if state == ENABLED else DISABLED
         low = control & 0x0F
+        if self.hangs != DISABLED and state == self.hangs:
+            return state
         if low == 0x06:
             return READY
         if state == READY and low in (0x07, 0x0F):

@@ -100,7 +100,8 @@ def regions(a: Bench, b: Bench) -> Iterator[tuple[str, bytes, bytes]]:
     counts = {
         "parts": v.n_parts, "parts_runtime": v.n_parts, "feedback": v.n_parts, "left": v.n_parts,
         "active": v.n_active, "scheduled": v.n_scheduled,
-        "ended_sessions": table.n_sessions, "actions_runtime": table.n_actions, "reactions_runtime": n_memories,
+        "ended_sessions": table.n_sessions, "suspended_sessions": table.n_sessions, "known_sessions": table.n_sessions,
+        "actions_runtime": table.n_actions, "reactions_runtime": n_memories,
         "state_arena": int(table.n_actions) * STATE.itemsize // 8,
     }  # fmt: skip
     head = offset_of(world_dtype, "parts")

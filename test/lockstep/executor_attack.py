@@ -139,7 +139,7 @@ class Attacked:
 
     def release(self) -> None:
         with suppress(RobotControlError):
-            self.client.release()
+            self.client.release(secret=self.client.backend.operator_secret())
 
     def close_session(self, index: int) -> None:
         """Somebody ends the session of a run, as the server does when a part faults."""

@@ -85,7 +85,7 @@ class TableWriter:
         sessions = np.zeros(n_sessions, session_dtype)
         sessions["identity"] = 1 << 40  # a place that is free at present still needs an identity
         for rank, identity in enumerate(d.sessions):
-            sessions[self.sessions.of[identity]] = (identity, rank, 0, b"")
+            sessions[self.sessions.of[identity]] = (identity, rank, 0, 0, b"")
         parameter_offset = (self._installations % 2) * 64 * PARAMS.itemsize
         actions = np.zeros(n_actions, action_dtype)
         parameters = np.zeros(n_actions, PARAMS)

@@ -28,6 +28,7 @@ from reference_definitions import (
     RaiseSignal,
     ReactionDefinition,
     ReleaseProtectiveStop,
+    Resume,
     ServerLost,
     SetParameters,
     SetSpeed,
@@ -41,6 +42,9 @@ from robot_rt_control.vocabulary.capacities import COMMANDS_PER_TICK
 
 MAX_TICKS = 10
 DISTANCES = (0.0, 0.1, 0.2, 0.3)
+SOURCES = ("door", "curtain")
+SECRETS = ("", "", "", "key")
+"""Of protective stops."""
 
 
 @dataclass
@@ -67,6 +71,7 @@ class _Generator:
     parts_of: dict[int, list[int]] = field(default_factory=dict)
     motion: dict[int, tuple[int, float]] = field(default_factory=dict)
     stopped: bool = False
+    suspended: bool = False
 
     def chance(self, percent: int) -> bool:
         return self.random.randrange(100) < percent
@@ -85,8 +90,21 @@ class _Generator:
                 definitions = self.changed(definitions)
                 installations[tick] = definitions
             commands[tick] = [self.command(definitions, tick, n_parts) for _ in range(self.how_many(tick))]
+        if n_ticks > 5 and self.chance(15):
+            self.stop_and_go_on(definitions, commands, n_ticks)
         inputs = [self.show(n_parts, two_devices) for _ in range(n_ticks)]
         return Program(workcell, inputs, installations, commands, self.motion)
+
+    def stop_and_go_on(self, d: Definitions, commands: dict[int, list[Any]], n_ticks: int) -> None:
+        """A protective stop, its release, and mostly resumes and starts by hand: by chance alone they are rare."""
+        stop = self.random.randint(2, n_ticks - 3)
+        commands[stop].append(ProtectiveStop("drill"))
+        commands[stop + 1].append(ReleaseProtectiveStop(everything=True))
+        for session in sorted({a.session for a in d.actions} - {SYSTEM}):
+            own = [a.identity for a in d.actions if a.session == session]
+            if self.chance(60):
+                commands[self.random.randint(stop + 1, n_ticks)].append(Resume(session))
+            commands[self.random.randint(stop + 2, n_ticks)].append(Start(session, (self.random.choice(own),)))
 
     def how_many(self, tick: int) -> int:
         if self.chance(1):
@@ -285,8 +303,10 @@ class _Generator:
         some = tuple(random.choice(own) for _ in range(random.choice((1, 1, 1, 2, 3)))) if own else ()
         kind = random.randrange(100)
         if self.stopped and self.chance(18):  # else little more would happen
-            self.stopped = False
-            return ReleaseProtectiveStop()
+            self.stopped = self.chance(20)
+            return self.release()
+        if self.suspended and not self.stopped and self.chance(12):
+            return Resume(session)
         if kind < 56:
             return Start(session, some)
         if kind < 63:
@@ -302,9 +322,9 @@ class _Generator:
         part = random.choice((-1, 9, *range(n_parts), *range(n_parts)))
         if kind < 80:
             if self.chance(45):
-                self.stopped = True
-                return ProtectiveStop()
-            return SetSpeed(random.choice((0.0, 0.5, 1.0, 1.5, nan)))
+                self.stopped = self.suspended = True
+                return ProtectiveStop(random.choice(SOURCES), random.choice(SECRETS))
+            return SetSpeed(random.choice((0.0, 0.5, 1.0, 1.5, nan)), not self.chance(20))
         if kind < 88:
             return Enable(part)
         if kind < 90:
@@ -317,6 +337,13 @@ class _Generator:
         return random.choice(
             (Start(session, (999,)), Start(session, (random.choice(anybody),)), Start(998, some), Stop(session, (999,)))
         )
+
+    def release(self) -> ReleaseProtectiveStop:
+        """Mostly of all, so that programs go on."""
+        if self.chance(40):
+            return ReleaseProtectiveStop(everything=True, authority=not self.chance(10))
+        source = self.random.choice(("", "", *SOURCES))
+        return ReleaseProtectiveStop(source, self.random.choice(SECRETS), authority=not self.chance(20))
 
 
 def _mentioned(reaction: ReactionDefinition) -> set[int]:

@@ -48,7 +48,13 @@ class ActivationRules:
         self.period, self.max_age = period, max_age
         self.tick_number = 0
         self.speed = 1.0
-        self.protective_stop = False
+        self.stops: dict[tuple[str, str], int] = {}
+        """(source, secret) of each latched protective stop → the last tick in which it was asked for."""
+        self.held: set[int] = set()
+        """Parts that nobody has asked to move since a protective stop."""
+        self.suspended: set[int] = set()
+        """Sessions of which nothing starts."""
+        self.known_sessions: set[int] = {SYSTEM}
         self.misses: list[int] = []
         self.unreported, self.last_report = 0, 0
         self.device_of = dict(enumerate(devices))
@@ -56,8 +62,8 @@ class ActivationRules:
         self.device_failed = dict.fromkeys(devices, False)
         self.states = {p: ENABLED if p in set(enabled) else DISABLED for p in self.device_of}
         self.had_state = dict.fromkeys(devices, False)
-        self.enabling: dict[int, bool] = {}
-        """Part whose enabling waits until it is at rest → whether its default action follows."""
+        self.enabling: set[int] = set()
+        """Parts whose enabling waits until they are at rest."""
         self.moving: frozenset[int] = frozenset()
         self.waiting: list[Any] = []
         self.scheduled: list[At] = []
@@ -71,6 +77,11 @@ class ActivationRules:
         self.calls: list[tuple[int, str]] = []
         self.events: list[Event] = []
         self.claimed: set[int] = set()
+
+    @property
+    def protective_stop(self) -> bool:
+        """Whether one is latched."""
+        return bool(self.stops)
 
     def _active_on_parts(self) -> dict[int, int]:
         return {p: a.action.identity for a in self.active.values() for p in a.action.parts}
@@ -152,6 +163,7 @@ class ActivationRules:
     def _activate(self, action: ActionDefinition, judged_from: int) -> None:
         """Its on_enter runs when its turn in `_sense` comes."""
         self.active[action.identity] = Activation(action, judged_from, behaviour=action.behaviour)  # A8
+        self.held -= set(action.parts)
         self.events.append(Event("ACTION_STARTED", current=action.identity))
 
     def _end(self, activation: Activation, cause: str) -> None:
@@ -172,7 +184,7 @@ class ActivationRules:
     def _fall_back(self, parts: Iterable[int], table: dict[int, int]) -> None:
         for part in parts:
             free = part not in self._active_on_parts()
-            if self.protective_stop:
+            if part in self.held:  # L12, L32
                 continue
             if free and self.states[part] == ENABLED and part in table:
                 self._activate(self._definition(table[part]), self.tick_number)
@@ -200,7 +212,7 @@ class ActivationRules:
                 self._take_safety(p for p in activation.action.parts if p != part)
 
     def _fault(self, part: int, reason: str) -> None:  # L4
-        self.enabling.pop(part, None)
+        self.enabling.discard(part)
         self.states[part] = FAULTED
         self.events.append(Event("PART_FAULTED", part=part, reason=reason))
         self._vacate(part, "PART_FAULT")

@@ -120,16 +120,27 @@ class SetParameters:
 @dataclass(frozen=True)
 class SetSpeed:
     speed: float
+    authority: bool = True
 
 
 @dataclass(frozen=True)
 class ProtectiveStop:
-    pass
+    source: str = "stop"
+    secret: str = ""
 
 
 @dataclass(frozen=True)
 class ReleaseProtectiveStop:
-    pass
+    source: str = ""
+    """Empty: the only one."""
+    secret: str = ""
+    everything: bool = False
+    authority: bool = True
+
+
+@dataclass(frozen=True)
+class Resume:
+    session: int
 
 
 @dataclass(frozen=True)

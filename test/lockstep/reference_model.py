@@ -30,6 +30,7 @@ from reference_definitions import (
     ProtectiveStop,
     RaiseSignal,
     ReleaseProtectiveStop,
+    Resume,
     ServerLost,
     SetParameters,
     SetSpeed,
@@ -103,7 +104,7 @@ class ReferenceModel(ReactionRules):
                 elif not self._position_is_known(part):  # L19
                     self._fault(part, "UNKNOWN_FEEDBACK")
                 elif part in self.enabling and part not in self.moving:  # L17
-                    self._enable(part, start=self.enabling[part])
+                    self._enable(part)
 
     def _look_at_overruns(self, missed: int) -> None:  # L15, policy fault
         self.unreported += missed
@@ -131,6 +132,10 @@ class ReferenceModel(ReactionRules):
             else:  # S2
                 activation.action = kept[identity]
         self.definitions = new
+        for session in set(new.sessions) - self.known_sessions:
+            self.known_sessions.add(session)
+            if self.protective_stop:
+                self.suspended.add(session)
         present = {r.identity for r in new.reactions}
         for memory in (self.free_memory, *(a.memory for a in self.active.values())):
             for gone in set(memory) - present:
@@ -155,6 +160,12 @@ class ReferenceModel(ReactionRules):
                 self.events.append(Event("COMMAND_REFUSED", reason="TARGET_TICK_PASSED"))
             else:
                 self._command(command.command if isinstance(command, At) else command)
+        if self.protective_stop:  # L29
+            stopping = Stop, StopSession, EndSession, Disable, ProtectiveStop
+            for command in self.scheduled:
+                if not isinstance(command.command, stopping):
+                    self.events.append(Event("COMMAND_REFUSED", reason="PROTECTIVE_STOP"))
+            self.scheduled = [c for c in self.scheduled if isinstance(c.command, stopping)]
 
     def _command(self, command: Any) -> None:
         refusal = self._refusal(command)
@@ -180,26 +191,37 @@ class ReferenceModel(ReactionRules):
                 self._set_parameters(action, gain)
             case SetSpeed(speed):
                 self.speed = speed
-            case ProtectiveStop():  # L11
-                if not self.protective_stop:
-                    self.protective_stop = True
+            case ProtectiveStop(source, secret):
+                if (source, secret) not in self.stops:  # L25
                     self.events.append(Event("PROTECTIVE_STOP"))
+                if not self.protective_stop:  # L11
                     for activation in self._in_order():
                         self._end(activation, "PROTECTIVE_STOP")
+                    self.held |= set(self.states)
+                    self.suspended |= set(self.definitions.sessions) - {SYSTEM}
+                self.stops[source, secret] = self.tick_number
             case ReleaseProtectiveStop():
-                if self.protective_stop:
-                    self.protective_stop = False
-                    self.events.append(Event("PROTECTIVE_STOP_RELEASED"))
+                for stop in self._asked_for(command):
+                    if not self._release_refusal(stop, command):
+                        del self.stops[stop]
+                        self.events.append(Event("PROTECTIVE_STOP_RELEASED"))
+            case Resume(session):  # L31
+                if session in self.suspended:
+                    self.suspended.discard(session)
+                    self.events.append(Event("SESSION_RESUMED"))
             case Enable(part):
                 for p in self._parts(part):
-                    if self.states[p] == DISABLED and self._position_is_known(p) and p not in self.enabling:
-                        if p in self.moving:  # L17
-                            self.enabling[p] = not self.protective_stop
-                        else:
-                            self._enable(p)
+                    if self.states[p] != DISABLED or not self._position_is_known(p):
+                        continue
+                    if not self.protective_stop:  # L32
+                        self.held.discard(p)
+                    if p in self.moving:  # L17
+                        self.enabling.add(p)
+                    elif p not in self.enabling:
+                        self._enable(p)
             case Disable(part):
                 for p in self._parts(part):
-                    self.enabling.pop(p, None)
+                    self.enabling.discard(p)
                     if self.states[p] == ENABLED:
                         self.states[p] = DISABLED
                         self.events.append(Event("PART_DISABLED", part=p))
@@ -215,12 +237,11 @@ class ReferenceModel(ReactionRules):
                 self.events.append(Event("SERVER_LOST"))
         self.events.append(Event("COMMAND_DONE"))
 
-    def _enable(self, part: int, *, start: bool = True) -> None:
-        self.enabling.pop(part, None)
+    def _enable(self, part: int) -> None:
+        self.enabling.discard(part)
         self.states[part] = ENABLED
         self.events.append(Event("PART_ENABLED", part=part))
-        if start:
-            self._take_default([part])
+        self._take_default([part])
 
     def _set_parameters(self, identity: int, gain: float) -> None:  # A11
         old = self._definition(identity)
@@ -232,6 +253,18 @@ class ReferenceModel(ReactionRules):
             activation.action = new
             if not activation.entered:
                 activation.behaviour = new.behaviour
+
+    def _asked_for(self, release: ReleaseProtectiveStop) -> list[tuple[str, str]]:
+        """The latched stops that a release means (L26)."""
+        every = release.everything or not release.source
+        return [stop for stop in self.stops if every or stop[0] == release.source]
+
+    def _release_refusal(self, stop: tuple[str, str], release: ReleaseProtectiveStop) -> str:
+        if self.stops[stop] == self.tick_number:  # L28
+            return "STOPPED_NOW"
+        if stop[1]:  # L27
+            return "STOP_NEEDS_SECRET" if release.everything or release.secret != stop[1] else ""
+        return "" if release.authority else "NO_AUTHORITY"  # S21
 
     def _parts(self, part: int) -> list[int]:
         return list(self.states) if part == -1 else [part]
@@ -250,6 +283,7 @@ class ReferenceModel(ReactionRules):
                 | EndSession(session)
                 | RaiseSignal(session)
                 | SetParameters(session)
+                | Resume(session)
             ):
                 known = session != SYSTEM and session in self.definitions.sessions  # S4: parts are held by others
                 if not known or session in self.ended_sessions:
@@ -263,8 +297,20 @@ class ReferenceModel(ReactionRules):
                 return self._named_refusal(session, (action,)) or ("" if signal in (0, 1) else "MALFORMED")
             case SetParameters(session, action, _):
                 return self._named_refusal(session, (action,))
-            case SetSpeed(speed):
-                return "" if 0.0 <= speed <= 1.0 else "MALFORMED"
+            case SetSpeed(speed, authority):
+                if not 0.0 <= speed <= 1.0:
+                    return "MALFORMED"
+                return "" if authority or speed <= self.speed else "NO_AUTHORITY"  # S21
+            case ReleaseProtectiveStop(source):
+                if not source and not command.everything and len(self.stops) > 1:
+                    return "SEVERAL_STOPS"
+                found = self._asked_for(command)
+                refusals = [self._release_refusal(stop, command) for stop in found]
+                if not found:
+                    return "" if not source and not self.stops else "NO_SUCH_STOP"
+                return "" if "" in refusals else "|".join(refusals)
+            case Resume():
+                return "PROTECTIVE_STOP" if self.protective_stop else ""
             case Enable(part) | Disable(part) | ClearFaults(part):
                 if part != -1 and part not in self.states:
                     return "UNKNOWN_PART"
@@ -307,4 +353,6 @@ class ReferenceModel(ReactionRules):
             reasons.append("PART_NOT_ENABLED")
         if self.protective_stop:
             reasons.append("PROTECTIVE_STOP")
+        if any(self._definition(i).session in self.suspended for i in identities):  # L30
+            reasons.append("SESSION_SUSPENDED")
         return "|".join(reasons)

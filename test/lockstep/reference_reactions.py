@@ -100,6 +100,8 @@ class ReactionRules(ActivationRules):
         reasons = ["PARTS_OVERLAP"] if self._touched(reaction, owner) & self.claimed else []
         if reaction.start and self.protective_stop:
             reasons.append("PROTECTIVE_STOP")
+        if reaction.start and reaction.session in self.suspended:  # L30
+            reasons.append("SESSION_SUSPENDED")
         if any(self.states[p] != ENABLED for i in reaction.start for p in self._definition(i).parts):
             reasons.append("PART_NOT_ENABLED")
         return "|".join(reasons)

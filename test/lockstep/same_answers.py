@@ -101,6 +101,7 @@ def _while_stopped(client: Client, session: Session) -> None:
         session.start("stay")
     finally:
         client.release()
+        session.resume()
 
 
 def _while_disabled(client: Client, session: Session) -> None:

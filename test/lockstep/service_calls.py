@@ -18,7 +18,7 @@ class ServiceCalls:
         self.log: list[str] = []
         node: Any = SimpleNamespace(
             create_service=self._create_service,
-            get_logger=lambda: SimpleNamespace(error=self.log.append, warning=self.log.append),
+            get_logger=lambda: SimpleNamespace(error=self.log.append, warning=self.log.append, info=self.log.append),
         )
         group: Any = None
         Services(node, lambda: cell.server, lambda: cell.recoveries, group)

@@ -22,6 +22,7 @@ from reference_definitions import (
     ProtectiveStop,
     RaiseSignal,
     ReleaseProtectiveStop,
+    Resume,
     ServerLost,
     SetParameters,
     SetSpeed,
@@ -42,11 +43,12 @@ from robot_rt_control.memory.layout import (
     snapshot_dtype,
     world_dtype,
 )
+from robot_rt_control.memory.stops import stop_request
 from robot_rt_control.realtime.executor.table_check import check_tables
 from robot_rt_control.realtime.tick.tick import tick as compiled_tick
 from robot_rt_control.testing.interpreted_tick import interpreted
 from robot_rt_control.vocabulary.defaults import REST_SPEED_FRACTION
-from robot_rt_control.vocabulary.enums import Command, CommandMode, OperationalState, OverrunPolicy
+from robot_rt_control.vocabulary.enums import Authority, Command, CommandMode, OperationalState, OverrunPolicy
 
 PERIOD = 0.001
 MAX_AGE = 1
@@ -231,7 +233,7 @@ class Bench:
             row.target_tick = command.tick
             command = command.command
         row.transaction, row.part = transaction, -1
-        parameters = None
+        parameters, request = None, None
         match command:
             case Start(session, actions) | Stop(session, actions):
                 row.command = Command.START if isinstance(command, Start) else Command.STOP
@@ -253,12 +255,17 @@ class Bench:
                 record["gain"] = gain
                 parameters = record.view(np.uint8)
                 row.record_size = len(parameters)
-            case SetSpeed(speed):
-                row.command, row.value = Command.SET_SPEED, speed
-            case ProtectiveStop():
+            case SetSpeed(speed, authority):
+                row.command, row.value, row.signal = Command.SET_SPEED, speed, authority
+            case ProtectiveStop(source, secret):
                 row.command = Command.PROTECTIVE_STOP
-            case ReleaseProtectiveStop():
+                request = stop_request(source=source, secret=secret)
+            case ReleaseProtectiveStop(source, secret, everything, authority):
                 row.command = Command.RELEASE_PROTECTIVE_STOP
+                given = Authority.GIVEN if authority else Authority.NONE
+                request = stop_request(source=source, secret=secret, everything=everything, authority=given)
+            case Resume(session):
+                row.command, row.session = Command.RESUME, session
             case Enable(part):
                 row.command, row.part = Command.ENABLE, part
             case Disable(part):
@@ -267,6 +274,9 @@ class Bench:
                 row.command, row.part = Command.CLEAR_FAULTS, part
             case ServerLost():
                 row.command = Command.SERVER_LOST
+        if request is not None:
+            parameters = np.frombuffer(request.tobytes(), np.uint8)
+            row.record_size = len(parameters)
         assert row.command != 0 and self.channel.push_command(row, parameters)
 
     def show(self, inputs: Inputs) -> None:

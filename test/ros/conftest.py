@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -39,6 +40,19 @@ def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
     if nextitem is None or not nextitem.path.is_relative_to(Path(__file__).parent):
         for workcell in _running:
             workcell.__exit__(None, None, None)
+
+
+def pytest_exception_interact(node: pytest.Item, report: pytest.TestReport) -> None:
+    """What a browser's page showed when its test failed, and what the workcell said."""
+    found = getattr(node, "funcargs", {})
+    page, cell = found.get("page"), found.get("cell")
+    if page is None or not isinstance(cell, DemoWorkcell):
+        return
+    picture = REPOSITORY / ".build" / "screenshots" / f"failed_{node.name}.png"
+    with contextlib.suppress(Exception):  # a page that died has no picture, and the failure comes first
+        page.screenshot(path=str(picture))
+        report.sections.append(("page", f"{picture}\n{page.inner_text('body')}"))
+    report.sections.append(("workcell", "\n".join(cell.last_lines(200))))
 
 
 @pytest.fixture(scope="session")

@@ -223,7 +223,7 @@ def test_a_protective_stop_leaves_the_run_standing(client: Client, blueprints: B
         with pytest.raises(CommandRefused, match="a protective stop holds the robot"):
             blueprints.control("resume", how="again")
     finally:
-        client.release()
+        client.release(secret=client.backend.operator_secret())
     blueprints.wait_for_state(lambda state: not state.protective_stop, PATIENCE_S)
     with pytest.raises(CommandRefused, match="say how to go on: again, next, a jump, or cancel"):
         blueprints.control("resume")

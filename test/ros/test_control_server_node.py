@@ -414,7 +414,8 @@ def test_motion_and_speed(cell: Cell, session: str) -> None:
     cell.call("start_actions", session=session, actions=["a"])
     cell.call("set_speed", speed=0.5)
     cell.wait(lambda: cell.client.value("speed") == 0.5)
-    cell.call("set_speed", speed=1.0)
+    assert "it is faster than before; expected authority" in refusal(lambda: cell.call("set_speed", speed=1.0))
+    cell.call("set_speed", speed=1.0, secret=secret)
     assert "speed override; expected 0" in refusal(lambda: cell.call("set_speed", speed=1.5))
 
 
@@ -424,7 +425,7 @@ def test_a_protective_stop_with_its_log(cell: Cell, session: str) -> None:
     assert cell.client.protective_stop("the door is open") > 0  # asks the executor itself
     cell.wait(lambda: any(e.kind == "protective_stop" for e in cell.events))
     stop = next(e for e in cell.events if e.kind == "protective_stop")
-    assert stop.reason == "the door is open"
+    assert stop.reason.startswith("the door is open (") and stop.reason.endswith(")"), "and who asked"
     cell.wait(lambda: Path(stop.file).exists())
     assert load_fault_log(stop.file).about["tick"] == stop.tick
     assert refusal(lambda: cell.call("start_actions", session=session, actions=["a"])) == (
@@ -432,8 +433,18 @@ def test_a_protective_stop_with_its_log(cell: Cell, session: str) -> None:
         "Release it first: the service protective_stop with stop: false, or Client.release()"
     )
     assert cell.client.value("protective_stop") == 1.0
-    cell.call("protective_stop", stop=False)  # the control server also offers it
+    assert "expected authority" in refusal(lambda: cell.call("protective_stop", stop=False))
+    with Client("a_person", operator=True, namespace=cell.client.node.get_namespace()) as person:
+        (latched,) = person.stops()
+        assert (latched.source, latched.tick) == ("the door is open", stop.tick)
+        person.release()  # with the operator's secret, which is a file of this user
     cell.wait(lambda: cell.client.value("protective_stop") == 0.0)
+    assert "a protective stop has suspended the session" in refusal(
+        lambda: cell.call("start_actions", session=session, actions=["a"])
+    )
+    cell.wait(lambda: cell.of(session, "session_suspended"))
+    cell.call("resume_session", session=session)
+    cell.wait(lambda: cell.of(session, "session_resumed"))
     cell.call("start_actions", session=session, actions=["a"])
     assert "nothing to recover" in refusal(lambda: cell.client.recover())
     Path(stop.file).unlink()

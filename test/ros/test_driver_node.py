@@ -89,7 +89,7 @@ def test_it_runs_its_device_as_the_policy_allows_until_it_is_told_to_stop(
     assert wait(executor, image.exists)
 
     def refusal() -> str:
-        answer = pictures.call_async(srv.TakePicture.Request(path="/tmp/none.png"))
+        answer = pictures.call_async(srv.TakePicture.Request(name="none"))
         assert wait(executor, answer.done)
         assert not answer.result().success
         return answer.result().message

@@ -90,16 +90,22 @@ class Cell:
         self.spinner.add_node(self.node)
         self.reports: list[dict[str, Any]] = []
         self.joints: list[float] = []
+        self.stamps: list[int] = []
+        """Of all joint states [ns]."""
         self.clocks: list[Any] = []
         self.lines: list[tuple[int, str]] = []
         self.node.create_subscription(DiagnosticArray, "/cell/diagnostics", self._report, 10)
-        self.node.create_subscription(JointState, "joint_states", lambda _: self.joints.append(time.monotonic()), 100)
+        self.node.create_subscription(JointState, "joint_states", self._take_joints, 100)
         self.node.create_subscription(Clock, "/cell/clock", self.clocks.append, 10)
         self.other_clocks: list[Any] = []
         self.node.create_subscription(Clock, "/other/clock", self.other_clocks.append, 10)
         latched = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.node.create_subscription(Log, "/rosout", self._take_line, latched)
         self.parameters = AsyncParameterClient(self.node, "realtime_executor")
+
+    def _take_joints(self, message: JointState) -> None:
+        self.joints.append(time.monotonic())
+        self.stamps.append(message.header.stamp.sec * 10**9 + message.header.stamp.nanosec)
 
     def _report(self, message: DiagnosticArray) -> None:
         self.reports.append({s.name: s for s in message.status})
@@ -197,6 +203,17 @@ def test_the_clock_of_a_workcell_with_topics_of_its_own(cell: Cell) -> None:
     for shared in ("/clock", "/diagnostics"):
         counts = [cell.node.count_publishers(space + shared) for space in ("", "/cell", "/other")]
         assert counts == [0, 1, 1], shared
+
+
+def test_I21_I22_stamps_of_joint_states_never_go_back_and_nobody_changes_their_clock(cell: Cell) -> None:
+    assert cell.set("use_sim_time", True) == (
+        False,
+        "parameter 'use_sim_time' is fixed while a node runs; start it with -p use_sim_time:=…",
+    )
+    cell.stamps.clear()
+    cell.wait(lambda: len(cell.stamps) >= 300)
+    assert all(a <= b for a, b in zip(cell.stamps, cell.stamps[1:], strict=False))
+    assert abs(cell.stamps[-1] - time.time_ns()) < 10**10
 
 
 def test_parameters_are_refused_or_effective_at_once(cell: Cell) -> None:

@@ -71,12 +71,23 @@ def test_simulated_time_goes_on_though_nobody_spins_the_node(context: Context, s
 
     wait_for(lambda: shown(5))
     wait_for(lambda: shown(7))
-    node.set_parameters([Parameter("use_sim_time", value=False)])
-    assert node.get_clock().now().nanoseconds > 10**18  # system time
-    node.set_parameters([Parameter("use_sim_time", value=True)])
-    wait_for(lambda: shown(9))
     node.destroy_node()
     assert listeners() == 0
+
+
+@pytest.mark.parametrize("simulated", [False, True])
+def test_I22_a_node_keeps_the_clock_that_it_was_started_with(context: Context, simulated: bool) -> None:
+    node = listening(context, simulated)
+    clock: Any = node.get_clock()
+    before = clock.ros_time_is_active
+    assert before is simulated
+    other = Parameter("use_sim_time", value=not simulated)
+    reason = "parameter 'use_sim_time' is fixed while a node runs; start it with -p use_sim_time:=…"
+    for result in (*node.set_parameters([other]), node.set_parameters_atomically([other])):
+        assert (result.successful, result.reason) == (False, reason)
+    assert clock.ros_time_is_active is before
+    assert node.set_parameters([Parameter("use_sim_time", value=simulated)])[0].successful
+    node.destroy_node()
 
 
 def test_one_thread_calls_all_callbacks_and_the_executor_none(context: Context, sender: Node) -> None:

@@ -241,10 +241,10 @@ def test_the_help_of_a_command_of_run_sets_nothing_up(tmp_path: Path, command: s
         shutil.copy(REPOSITORY / name, tmp_path / name)
     own = {"PATH": os.environ["PATH"]}
     for flag in ("--help", "-h"):
-        call = [tmp_path / "run", command, flag]
+        call = [str(tmp_path / "run"), command, flag]
         ended = subprocess.run(call, capture_output=True, text=True, timeout=60, env=own)
         assert (ended.returncode, ended.stderr) == (0, "")
         assert ended.stdout.startswith(f"Usage: ./run {command} [ARGUMENTS...]\n\n  {command} ")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["pyproject.toml", "requirements.lock", "run"]
-    ended = subprocess.run([tmp_path / "run", "nothing", "--help"], capture_output=True, text=True, timeout=60)
+    ended = subprocess.run([str(tmp_path / "run"), "nothing", "--help"], capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1 and ended.stderr == "./run: unknown command: nothing\n"

@@ -39,6 +39,7 @@ FILES = {
 MORE = {
     "S": ("test/unit/", "test/ros/"),
     "K": ("test/unit/",),
+    "I": ("test/unit/ros/", "test/ros/"),
     "V": ("test/unit/planning/", "test/unit/planner/"),
     "N": ("test/unit/", "test/lockstep/", "test/ros/"),
     "E": ("test/unit/application/editor/", "test/ros/test_editor.py", "test/browser/"),

@@ -1,10 +1,11 @@
 """force: press with a force while the strategy governs."""
 
 import math
+from collections.abc import Mapping
 
 from robot_rt_control.actions.laws.axis_law import AxisLaw
 from robot_rt_control.actions.stream_following import begin_following, jog_joint, rest_joint, take_over
-from robot_rt_control.definitions.action_type import Input, Parameter
+from robot_rt_control.definitions.action_type import Input, Parameter, ParameterValue
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -102,19 +103,20 @@ class Force(AxisLaw):
         self._check_stability(values)
         super().prepare_parameters({k: v for k, v in values.items() if k not in ("stiffness", "delay")}, params)
 
-    def _check_stability(self, values):
+    def _check_stability(self, values: Mapping[str, ParameterValue]) -> None:
         stiffness, smoothing, delay = (float(values[name]) for name in ("stiffness", "smoothing", "delay"))
         if stiffness == 0.0:
             return
         largest = largest_rate(smoothing, delay) / stiffness
-        if values["compliance"] > largest:
+        compliance = float(values["compliance"])
+        if compliance > largest:
             axis = self.parts["axis"]
             unit = f"{axis.joint_units[0]}/s for each unit of force"
             raise DefinitionError(
                 f"compliance of {axis.name!r} is too large for a contact of stiffness {stiffness:g}",
                 expected=f"at most {largest:.3g} {unit}: with smoothing {smoothing:g} s and delay {delay:g} s, that is "
                 "a phase margin of 45 degrees",
-                got=f"{float(values['compliance']):g}",
+                got=f"{compliance:g}",
                 hint="Choose a smaller compliance, or a softer contact; a shorter smoothing permits a little more",
             )
 

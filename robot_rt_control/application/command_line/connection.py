@@ -1,8 +1,9 @@
-"""How verbs reach a workcell."""
+"""How verbs reach a workcell: with the operator's secret, as they are in the hands of a person."""
 
 from __future__ import annotations
 
 import argparse
+import getpass
 import os
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,14 @@ def add_workcell_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def person() -> str:
+    """Who asks, for those who see it."""
+    try:
+        return f"robot-rt: {getpass.getuser()}"
+    except (KeyError, OSError):  # a user without a name
+        return "robot-rt"
+
+
 def connect(arguments: argparse.Namespace) -> Client:
     """A client for a verb; a context manager.
 
@@ -41,6 +50,7 @@ def connect(arguments: argparse.Namespace) -> Client:
             timeout_s=arguments.timeout,
             startup_s=arguments.timeout,
             arguments=[],
+            operator=True,
         )
     except ImportError as error:
         raise RobotControlError(

@@ -24,7 +24,8 @@ def run(arguments: argparse.Namespace) -> int:
         ("session", "name", "parts", "active", "actions", "program", "ends in"),
         (
             (
-                *(s.id, s.name, "only watches" if s.read_only else ", ".join(s.parts), ", ".join(s.active)),
+                *(s.id, s.name, "only watches" if s.read_only else ", ".join(s.parts)),
+                "suspended" if s.suspended else ", ".join(s.active),
                 *(len(s.actions), s.program, f"{s.remaining:.1f} s" if math.isfinite(s.remaining) else ""),
             )
             for s in sessions

@@ -81,7 +81,10 @@ def _lines(status: Any, sessions: Any) -> list[tuple[str, str]]:
     pace = f"every {status.period * 1e3:g} ms, clock {status.clock}"
     if not math.isnan(status.real_time_factor):
         pace += f", {status.real_time_factor:.2f} of real time"
-    stop = "in force: nothing moves until it is released" if status.protective_stop else "no"
+    stop = "no"
+    if status.protective_stop:
+        stop = "in force: nothing moves until each of these is released"
+    stops = [(f"  {s.source}", _stop(s)) for s in status.stops]
     missed = f"{status.deadline_misses} deadlines (policy: {status.overrun_policy}), {status.events_lost} events"
     server = "not attached: no sessions, no commands"
     if status.server_attached:
@@ -94,8 +97,14 @@ def _lines(status: Any, sessions: Any) -> list[tuple[str, str]]:
         ("missed", missed),
         ("speed", f"{status.speed * 100:.0f} %"),
         ("protective stop", stop),
+        *stops,
         ("control server", server),
     ]
+
+
+def _stop(stop: Any) -> str:
+    said = [stop.reason if stop.reason != stop.source else "", stop.who, f"since tick {stop.tick}"]
+    return ", ".join(filter(None, [*said, "needs its secret" if stop.needs_secret else ""]))
 
 
 def _times(status: Any, what: str) -> str:

@@ -13,6 +13,8 @@ VERBS = (
     "sessions",
     "start",
     "stop",
+    "release",
+    "resume",
     "trace",
     "plot",
     "record",

@@ -63,7 +63,7 @@ class Robot(Protocol):
         """
 
     def status(self) -> Json:
-        """Without waiting: `blueprints` and `executor` (whether each is there), `speed`, `protective_stop`.
+        """Without waiting: `blueprints` and `executor` (whether each is there), `speed`, `protective_stop`, `stops`.
 
         `silent`: "executor", "blueprints" → [s] since its last word, of those that are there no more or have said
         nothing for SILENT_S. `stops`: those that are latched: source, reason, who, needs_secret.

@@ -40,7 +40,12 @@ class RosRobot:
 
     def __init__(self, *, namespace: str = "") -> None:
         self._client = Client(
-            "blueprint_editor", namespace=namespace, timeout_s=_ANSWER_S, startup_s=_STARTUP_S, arguments=[]
+            "blueprint_editor",
+            namespace=namespace,
+            timeout_s=_ANSWER_S,
+            startup_s=_STARTUP_S,
+            arguments=[],
+            operator=True,  # the server asks for the right to operate first
         )
         self._services = Services(self._client.node, timeout_s=_ANSWER_S, startup_s=_STARTUP_S)
         self._blueprints = Blueprints(self._client, timeout_s=_ANSWER_S, startup_s=_STARTUP_S)
@@ -132,13 +137,16 @@ class RosRobot:
     def set_speed(self, speed: float) -> None:
         self._client.set_speed(speed)
 
+    def _operator(self) -> str:
+        return self._client.backend.operator_secret()
+
     def protective_stop(self, stop: bool, reason: str, who: str) -> None:
         silent: NoAnswer | None = None
         for node in ("realtime_executor", "control_server"):  # the first one needs no other process
             try:
                 self._services.call(
                     srv.ProtectiveStop, f"{node}/protective_stop", timeout_s=_STOP_S,
-                    stop=stop, source=SOURCE, reason=reason, who=who,
+                    stop=stop, source=SOURCE, reason=reason, who=who, secret="" if stop else self._operator(),
                 )  # fmt: skip
                 return
             except NoAnswer as error:

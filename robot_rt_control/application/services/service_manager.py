@@ -239,6 +239,11 @@ class ServiceManager(ABC):
                     hint='Wait for its end, cancel it, or send "replace": true',
                 )
         session = self._open_session()
+        if session.suspended:  # what was asked for before the protective stop does not start after it
+            for other in self._groups.values():
+                if not other.started:
+                    other.stop_reason = other.stop_reason or "a protective stop"
+            session.resume()
         group = _Group(next(self._ids), move, caller)
         self._groups[group.id] = group
         self._tell_of(group, "accepted")

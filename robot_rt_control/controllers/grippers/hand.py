@@ -233,6 +233,8 @@ class Hand:
                 self._session = self._client.session(self._part.name, name=self._name)
             except SessionError as error:
                 raise RobotControlError(f"part {self._part.name!r} is not free: {error}") from None
+        elif self._session.suspended:
+            self._session.resume()  # by a goal that came after the protective stop
         return self._session
 
     def _release(self) -> None:

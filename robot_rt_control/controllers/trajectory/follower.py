@@ -308,6 +308,8 @@ class Follower:
                 self._session = self._client.session(self._part.name, name=self._name)
             except SessionError as error:
                 raise GoalRefused.by_workcell(error, f"part {self._part.name!r} is not free: {error.what}") from None
+        elif self._session.suspended:
+            self._session.resume()  # by a goal that came after the protective stop
         return self._session
 
     def _close(self) -> None:

@@ -11,12 +11,15 @@ from robot_rt_control.hardware.canopen.exchange import Exchange
 from robot_rt_control.hardware.canopen.objects import CYCLIC_MODES
 from robot_rt_control.hardware.canopen.power import Goal, controlwords, motor_states
 from robot_rt_control.model.canopen import CanopenDrives
+from robot_rt_control.vocabulary.defaults import DRIVE_MISSING_PACKETS
 from robot_rt_control.vocabulary.enums import CommandMode, MotorStatus
-from robot_rt_control.vocabulary.motor_errors import FOLLOWING_ERROR, GENERIC_ERROR, WRONG_MODE
+from robot_rt_control.vocabulary.motor_errors import FOLLOWING_ERROR, GENERIC_ERROR, IGNORES_COMMANDS, WRONG_MODE
 
-_ENABLED = int(MotorStatus.ENABLED)
+_ENABLED, _SWITCHED_ON = int(MotorStatus.ENABLED), int(MotorStatus.SWITCHED_ON)
 _FAULT_REACTION = int(MotorStatus.FAULT_REACTION)
 """This state and the last one, FAULT, are those of a fault."""
+_FOLLOWING = 1 << 12
+"""Bit of the statusword in the cyclic modes: the drive follows the commanded values."""
 _QUICK, _OFF, _ENABLING = int(Goal.QUICK_STOP), int(Goal.OFF), int(Goal.ENABLED)
 
 
@@ -55,7 +58,8 @@ class Motors:
         self._command_places = places["command"][:, None] + quantities
         self._state_places = places["state"][:, None] + quantities
         self._report_places = places["report"][:, None] + quantities
-        self._fixed_mode = np.array([len(of_motor) == 1 for of_motor in modes])
+        reports = [drive.reports_following for drive in settings.drives for _ in drive.motors]
+        self._reports_following = np.array(reports)
         self.mode = np.array([CYCLIC_MODES[of_motor[0]] for of_motor in modes], np.int8)
         """Mode of operation that each motor shall have."""
         self.goal = np.full(n, _OFF, np.int8)
@@ -67,7 +71,11 @@ class Motors:
         self._live = np.zeros(n, bool)
         """Its targets were its commands in the last period."""
         self._waiting = np.zeros(n, np.int64)
-        """Periods since it was to be enabled, or to take its mode."""
+        """Periods since it was to reach its present state, to take its mode, or to follow its commands."""
+        self._ready = np.zeros(n, bool)
+        """Since it was to be enabled, it has followed its commands once."""
+        self._settled = np.zeros(n, bool)
+        """It has followed its commands since its mode was set."""
         self._resetting = np.zeros(n, bool)
         """It may still have the fault that is being reset."""
         self._count = np.zeros(n, np.int64)
@@ -89,6 +97,9 @@ class Motors:
             self.goal[motor] = _ENABLING
             self.found[motor] = self.emergency[motor] = 0
             self._resetting[motor], self._live[motor] = True, False
+            self._ready[motor] = self._settled[motor] = False
+        if self.mode[motor] != wanted:
+            self._settled[motor] = False
         self.mode[motor], self._waiting[motor] = wanted, 0
 
     def drop(self, motors: np.ndarray | slice, code: int = 0) -> None:
@@ -140,9 +151,11 @@ class Motors:
             measured[:, 1] = np.where(answered, change / self._counts / time_s, self._last_velocity)
         measured[:, 2] = states["torque"] * self._torque
         faulted = self._judge()
-        reported = np.where(self.emergency != 0, self.emergency, GENERIC_ERROR)
-        self._report[:, 0] = np.where(faulted, reported, self.found)
-        self._report[:, 1] = self.status
+        reported = np.where(self.emergency != 0, self.emergency, states["error"])
+        self._report[:, 0] = np.where(faulted, np.where(reported != 0, reported, GENERIC_ERROR), self.found)
+        # A part moves once its motors are enabled. One that does not follow yet is not.
+        held = (self.status == _ENABLED) & (self.goal == _ENABLING) & ~self._ready
+        self._report[:, 1] = np.where(held, _SWITCHED_ON, self.status)
         self._report[answered, 2] = ((measured[:, 1] - self._last_velocity) / time_s)[answered]
         self._last_velocity[:] = measured[:, 1]
         report = self._report.copy()
@@ -151,19 +164,32 @@ class Motors:
         state[self._report_places] = report
 
     def _judge(self) -> np.ndarray:
-        """Give up motors that fault, that leave their state, or that do not reach it in time. Returns which fault."""
+        """Give up motors that fault, that leave their state, their mode or their commands, or that do not reach them in
+        time. Returns which fault.
+
+        The loop itself gives up a part that is not enabled within `enable_timeout`, and names the state: so what it can
+        not see is found before that, and what it sees is left to it.
+        """
         enabled, enabling = self.status == _ENABLED, self.goal == _ENABLING
         left = self._live & ~enabled
-        in_mode = self._fixed_mode | (self._states["mode"] == self.mode)
-        self._waiting[:] = np.where(enabling & ~(enabled & in_mode), self._waiting + 1, 0)
-        late = self._waiting > self._enable_periods
+        in_mode = self._states["mode"] == self.mode
+        follows = ~self._reports_following | (self._states["statusword"] & _FOLLOWING != 0)
+        works = enabling & enabled & in_mode & follows
+        self._ready |= works
+        self._settled |= works
+        self._waiting[:] = np.where(enabling & ~works, self._waiting + 1, 0)
+        self._waiting[enabled & ~self._live] = 0
+        longest = np.where(enabled, self._enable_periods // 2, 2 * self._enable_periods)
+        longest[self._ready] = self._enable_periods
+        longest[self._settled] = DRIVE_MISSING_PACKETS
+        late = self._waiting > longest
         # A reset has ended once the fault has gone, or its time is over.
         faulted = self.status >= _FAULT_REACTION
-        self._resetting &= enabling & faulted & ~late
+        self._resetting &= enabling & faulted & (self._waiting <= self._enable_periods)
         faulted &= ~self._resetting
         lost = enabling & (faulted | left | late)
         if lost.any():
-            self.found[lost & enabled & late] = WRONG_MODE
+            self.found[lost & enabled & late] = np.where(in_mode, IGNORES_COMMANDS, WRONG_MODE)[lost & enabled & late]
             self.drop(lost)
         return faulted
 
@@ -182,7 +208,7 @@ class Motors:
         commands["controlword"] = controlwords(self.status, self.goal)
         commands["mode"] = self.mode
         # A drive that still shows its former mode goes on with that one's last target.
-        shown = np.where(self._fixed_mode, self.mode, self._states["mode"])
+        shown = self._states["mode"]
         for field, mode, target, idle in (
             ("position", CommandMode.POSITION, (wanted[:, 0] - self._offset) * self._counts, self._count),
             ("velocity", CommandMode.VELOCITY, wanted[:, 1] * self._velocity, 0),

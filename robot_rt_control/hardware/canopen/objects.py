@@ -25,6 +25,7 @@ IDENTITY = 0x1018
 RPDO, RPDO_MAPPING, TPDO, TPDO_MAPPING = 0x1400, 0x1600, 0x1800, 0x1A00
 
 ABORT_CONNECTION = 0x6007
+ERROR_CODE = 0x603F
 MODE, MODE_DISPLAY = 0x6060, 0x6061
 POSITION_ACTUAL = 0x6064
 RATED_TORQUE = 0x6076
@@ -63,6 +64,7 @@ _TARGETS = {
     CommandMode.EFFORT: Mapped("torque", 0x6071, "<i2", "INTEGER16"),
 }
 _STATUSWORD = Mapped("statusword", 0x6041, "<u2", "UNSIGNED16")
+_ERROR = Mapped("error", ERROR_CODE, "<u2", "UNSIGNED16")
 _MODE_DISPLAY = Mapped("mode", MODE_DISPLAY, "i1", "INTEGER8")
 _POSITION = Mapped("position", POSITION_ACTUAL, "<i4", "INTEGER32")
 _TORQUE = Mapped("torque", 0x6077, "<i2", "INTEGER16")
@@ -75,7 +77,7 @@ def _record(*mapped: Mapped) -> np.dtype:
 
 COMMAND_RECORD = _record(_CONTROLWORD, _MODE, *_TARGETS.values())
 """What a motor gets in a period. A drive's RPDOs carry some or all of these bytes."""
-STATE_RECORD = _record(_STATUSWORD, _MODE_DISPLAY, _POSITION, _VELOCITY, _TORQUE)
+STATE_RECORD = _record(_STATUSWORD, _ERROR, _MODE_DISPLAY, _POSITION, _VELOCITY, _TORQUE)
 """What a motor reports in a period; some or all of these bytes come in its drive's TPDOs."""
 
 
@@ -85,10 +87,17 @@ def received(modes: Iterable[CommandMode]) -> list[Mapped]:
     return [_CONTROLWORD, *([_MODE] if len(wanted) > 1 else []), *(_TARGETS[mode] for mode in wanted)]
 
 
-def transmitted(modes: Iterable[CommandMode], velocity: bool) -> list[Mapped]:
-    """The objects that a drive reports of a motor; `velocity`: also its own measurement of that."""
-    mode = [_MODE_DISPLAY] if len(set(modes)) > 1 else []
-    return [_STATUSWORD, *mode, _POSITION, *([_VELOCITY] if velocity else []), _TORQUE]
+def transmitted(velocity: bool, error: bool = True) -> list[Mapped]:
+    """The objects that a drive reports of a motor.
+
+    Its mode is one of them also if it has only one: a drive may have been set to another one.
+
+    Args:
+        velocity: also its own measurement of that.
+        error: also its error code, which not every drive has or lets be mapped.
+    """
+    own = [m for m, wanted in ((_ERROR, error), (_VELOCITY, velocity)) if wanted]
+    return [_STATUSWORD, _MODE_DISPLAY, _POSITION, _TORQUE, *own]
 
 
 def into_pdos(mapped: Iterable[Mapped]) -> list[list[Mapped]]:

@@ -79,9 +79,8 @@ def plan_drive(drive: CanopenDrive, modes: Sequence[Sequence[CommandMode]], fold
         raise HardwareError(what, expected="an EDS file as in CiA 306", got=got) from None
     check = _Check(dictionary, what)
     rpdos = _pdos(drive, [into_pdos(received(m)) for m in modes], objects.RPDO, objects.RPDO_MAPPING, 0x200, what)
-    tpdos = _pdos(
-        drive, [into_pdos(transmitted(m, velocity)) for m in modes], objects.TPDO, objects.TPDO_MAPPING, 0x180, what
-    )
+    reported = [into_pdos(transmitted(velocity, _has_error_code(dictionary, k))) for k in range(len(modes))]
+    tpdos = _pdos(drive, reported, objects.TPDO, objects.TPDO_MAPPING, 0x180, what)
     for pdo in rpdos:
         check.pdo(pdo, "an RPDO")
     for pdo in tpdos:
@@ -91,6 +90,12 @@ def plan_drive(drive: CanopenDrive, modes: Sequence[Sequence[CommandMode]], fold
     for startup in drive.startup:
         check.variable(startup.object, startup.sub, "rw")
     return DrivePlan(drive, tuple(tuple(m) for m in modes), dictionary, rpdos, tpdos)
+
+
+def _has_error_code(dictionary: canopen.ObjectDictionary, motor: int) -> bool:
+    """Whether a motor's error code can be mapped. Otherwise emergency messages alone have it."""
+    found: Any = dictionary.get(objects.ERROR_CODE + objects.AXIS_STEP * motor)
+    return isinstance(found, ODVariable) and bool(found.pdo_mappable) and len(found) == 16
 
 
 def _parameters(motors: int) -> Iterator[tuple[int, int]]:

@@ -159,7 +159,7 @@ def _judge(drives, motor, status, error, age):
     if state > drives.part_state[p]:
         drives.part_state[p] = state
         drives.part_joint[p] = motor.joint
-        drives.part_code[p] = error
+        drives.part_code[p] = error if error != 0 else -1 - status
     if age > drives.age[p]:
         drives.age[p] = age
         drives.silent_joint[p] = motor.joint

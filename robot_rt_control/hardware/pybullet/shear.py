@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pybullet
 
@@ -81,7 +82,7 @@ class Shear:
         """Push what touches them, for the next step of the simulation."""
         deformations: dict[tuple[int, int, int], _Vector] = {}
         for body, friction, stiffness in self._objects:
-            points: dict[tuple[int, int, int], list[tuple]] = {}
+            points: dict[tuple[int, int, int], list[tuple[Any, ...]]] = {}
             for point in pybullet.getContactPoints(bodyA=body, physicsClientId=self._client):
                 if point[9] > 0.0:
                     points.setdefault((body, point[2], point[4]), []).append(point)
@@ -90,7 +91,7 @@ class Shear:
         self._deformations = deformations
 
     def _push(
-        self, contact: tuple[int, int, int], points: list[tuple], friction: float, stiffness: float
+        self, contact: tuple[int, int, int], points: list[tuple[Any, ...]], friction: float, stiffness: float
     ) -> _Vector:
         """Push a link at the center of its contact points. Returns the deformation."""
         _, body, link = contact

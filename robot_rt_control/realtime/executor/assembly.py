@@ -36,8 +36,10 @@ class World:
         w = self.memory
         w.period = workcell.period
         w.speed = w.speed_target = 1.0
+        w.past_speeds[:] = 1.0
         w.budget_policy = BudgetPolicy[workcell.budget_policy.upper()]
         w.budget_report_ticks = round(defaults.BUDGET_REPORT_S / workcell.period)
+        w.far_window = round(defaults.FAR_WINDOW_S / workcell.period)
         w.n_parts, w.n_devices = len(workcell.parts), len(workcell.devices)
         for tables in w.tables:
             tables.default_action[:] = -1

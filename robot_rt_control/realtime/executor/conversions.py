@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -10,12 +11,21 @@ import numpy as np
 from robot_rt_control import msg
 from robot_rt_control.memory.histogram import percentile
 from robot_rt_control.realtime.executor.executor import Executor
+from robot_rt_control.ros.stop_messages import stop_messages
 
 
-def status_message(core: Executor, *, stamp: Any, lifecycle_state: str, factors: tuple[float, float]) -> Any:
+def status_message(
+    core: Executor,
+    *,
+    stamp: Any,
+    lifecycle_state: str,
+    factors: tuple[float, float],
+    stamp_of: Callable[[int], Any],
+) -> Any:
     """msg/ExecutorStatus.
 
     Args:
+        stamp_of: a tick's start [ns] → builtin_interfaces/Time on the ROS clock.
         stamp: builtin_interfaces/Time of the last tick, on the ROS clock.
         lifecycle_state: of the node.
         factors: simulated time per wall-clock time and its target; NaN: the clock is not lockstep.
@@ -33,6 +43,7 @@ def status_message(core: Executor, *, stamp: Any, lifecycle_state: str, factors:
         server_attached=core.channel.server_attached,
         speed=float(snapshot.speed),
         protective_stop=bool(snapshot.protective_stop),
+        stops=stop_messages(core.stops(), stamp_of),
         scheduler=core.scheduling,
         overrun_policy=core.overrun_policy,
         deadline_misses=int(timing.deadline_misses),

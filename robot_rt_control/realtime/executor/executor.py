@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import hmac
 import logging
 import math
 import threading
@@ -15,7 +17,17 @@ import numpy as np
 from robot_rt_control.hardware.clocks import HARDWARE, LOCKSTEP, REALTIME
 from robot_rt_control.memory.atomics import load_acquire, store_release
 from robot_rt_control.memory.channel import Channel
-from robot_rt_control.memory.layout import offset_of, world_dtype
+from robot_rt_control.memory.layout import offset_of, stop_request_dtype, world_dtype
+from robot_rt_control.memory.operator_secret import new_secret, write_operator_secret
+from robot_rt_control.memory.stops import (
+    Stop,
+    known_stops,
+    latched_stops,
+    release_refused,
+    secret_digest,
+    source_of,
+    stop_request,
+)
 from robot_rt_control.model.drives import drive_counters
 from robot_rt_control.model.monitors import BLOCKED_BY_DESIGN
 from robot_rt_control.model.workcell import Workcell
@@ -38,7 +50,14 @@ from robot_rt_control.recording.folders import file_stem, file_word, state_folde
 from robot_rt_control.recording.inputs import InputKind, pack_tables
 from robot_rt_control.recording.kept_files import RECORDING, KeptFiles, free_path
 from robot_rt_control.vocabulary import defaults
-from robot_rt_control.vocabulary.enums import Command, FaultReason, OperationalState, OverrunPolicy
+from robot_rt_control.vocabulary.enums import (
+    Authority,
+    Command,
+    FaultReason,
+    OperationalState,
+    OverrunPolicy,
+    Refusal,
+)
 from robot_rt_control.vocabulary.errors import RobotControlError
 from robot_rt_control.vocabulary.fault_reasons import FAULTS, fault_in_words
 from robot_rt_control.vocabulary.waiting import Waiting, told
@@ -133,6 +152,11 @@ class Executor:
             self.channel = Channel.create(channel_name, workcell=workcell.digest, period_ns=period_ns)
         self.channel.memory.gated = options.gated
         self.channel.memory.simulated = options.clock == LOCKSTEP
+        self.operator_secret = new_secret()
+        """Gives authority over the whole workcell: to speed up, and to release protective stops."""
+        self.channel.memory.operator = secret_digest(self.operator_secret)
+        self._channel_name = channel_name
+        self._operator_file: Path | None = None
         self.devices = Devices(self.world, in_process=options.clock == LOCKSTEP, image_name=image_name)
         self._period_ns = period_ns
         self._set_overruns()
@@ -237,6 +261,7 @@ class Executor:
         Args:
             progress: takes lines that say what is awaited, and what is recorded.
         """
+        self._write_operator_secret()
         self._guard = self._new_guard()
         self._guard.start()
         for part in self.workcell.parts:
@@ -327,10 +352,26 @@ class Executor:
         self._guard.stop()
         self.write_logs(finish=True)
         self.session_recorder.stop("the executor was deactivated")
+        self._remove_operator_secret()
         return rest
+
+    def _write_operator_secret(self) -> None:
+        if self._channel_name is None or self._operator_file is not None:
+            return
+        try:
+            self._operator_file = write_operator_secret(self._channel_name, self.operator_secret)
+        except OSError as error:  # a robot is not to stand still for it: a session's secret gives authority too
+            _log.error("the operator's secret could not be written: %s", error)
+
+    def _remove_operator_secret(self) -> None:
+        path, self._operator_file = self._operator_file, None
+        if path is not None:
+            with contextlib.suppress(OSError):
+                path.unlink()
 
     def cleanup(self) -> None:
         """Give hardware and channel back."""
+        self._remove_operator_secret()
         self.devices.close()
         self.recorder.close()
         self.channel.close()
@@ -427,27 +468,65 @@ class Executor:
         self.world.memory.overrun.missed += count
         self.channel.memory.timing.deadline_misses += count
 
-    def protective_stop(self, stop: bool, reason: str = "") -> int:
-        """End all actions, brake and hold all parts until released; or release. Needs no control server.
+    def protective_stop(
+        self,
+        stop: bool,
+        reason: str = "",
+        *,
+        source: str = "",
+        who: str = "",
+        secret: str | None = None,
+        everything: bool = False,
+    ) -> int:
+        """End all actions, brake and hold all parts until each source is released; or release. Needs no control server.
+
+        Args: as those of `ControlServer.protective_stop`. A session's secret is not known here.
 
         Returns:
             The tick that did it, or will.
 
         Raises:
+            CommandRefused: nothing was released.
             RobotControlError: the loop did not take it in time.
         """
-        if stop:
-            self.channel.memory.stop_reason = reason.encode()[:255]
+        name = source_of(source, reason if stop else "") if stop or source else ""
+        authority = Authority.GIVEN if stop or secret is None else self._authority(secret)
+        request = stop_request(
+            source=name,
+            reason=reason,
+            who=who,
+            secret=secret or "",
+            everything=everything,
+            authority=authority,
+        )
         command = Command.PROTECTIVE_STOP if stop else Command.RELEASE_PROTECTIVE_STOP
         with self._commanding:
             patience = 1.0 if self.lockstep is None else defaults.SIMULATED_PATIENCE
             deadline = time.monotonic() + _INTERNAL_S * patience
             self._await_internal(deadline)
-            self._between_ticks(lambda: self.put_internal(command))
+            self._between_ticks(lambda: self.put_internal(command, request.tobytes()))
             if self.options.gated:
                 return int(self.world.memory.tick) + 1
             self._await_internal(deadline)
+            refusal = Refusal(int(self.world.memory.internal_refusal))
+        if refusal != Refusal.NONE:
+            raise release_refused(refusal, name, self.stops())
         return int(self.world.memory.tick)
+
+    def _authority(self, secret: str) -> Authority:
+        """What a caller of the executor's own service may do. Sessions are known to the control server alone."""
+        if hmac.compare_digest(self.operator_secret.encode(), secret.encode(errors="replace")):
+            return Authority.OPERATOR
+        guarded = self.channel.server_attached and int(self.channel.memory.guarded_sessions) > 0
+        return Authority.NONE if guarded else Authority.GIVEN
+
+    def stops(self) -> list[Stop]:
+        """The protective stops that are latched, the oldest first."""
+        return latched_stops(self.channel.stops())
+
+    def known_stops(self) -> list[Stop]:
+        """Likewise, with those that were released lately."""
+        return known_stops(self.channel.stops())
 
     def _await_internal(self, deadline: float) -> None:
         """Until the loop has done the command of the executor's own that is waiting."""
@@ -461,11 +540,17 @@ class Executor:
         if self.lockstep is not None:
             self.lockstep.serve(self._installer.serve)
 
-    def put_internal(self, command: Command) -> None:
-        """Let the next tick do a command of the executor's own, for all parts. In lockstep while no tick runs."""
+    def put_internal(self, command: Command, beside: bytes = b"") -> None:
+        """Let the next tick do a command of the executor's own, for all parts. In lockstep while no tick runs.
+
+        Args:
+            beside: of a protective stop and its release: a `stop_request_dtype`.
+        """
         internal = self.world.memory.internal
-        internal.command, internal.part = command, -1
-        self.session_recorder.note(InputKind.INTERNAL, lambda: bytes([command]))
+        internal.command, internal.part, internal.record_size = command, -1, len(beside)
+        if beside:
+            self.world.memory.internal_stop = np.frombuffer(beside, stop_request_dtype, 1)[0]
+        self.session_recorder.note(InputKind.INTERNAL, lambda: bytes([command]) + beside)
         store_release(self.world.address + _INTERNAL, 1)
 
     def _awaited(self) -> list[str]:

@@ -16,7 +16,7 @@ from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.layout import channel_dtype, log_request_dtype, offset_of, world_dtype
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.executor.tick_ring import TickRing
-from robot_rt_control.recording.fault_log import log_path
+from robot_rt_control.recording.fault_log import log_path, told_logs
 from robot_rt_control.recording.folders import file_stem, file_word
 from robot_rt_control.recording.kept_files import LOG, KeptFiles
 from robot_rt_control.recording.sink import RESERVE_BYTES
@@ -33,6 +33,7 @@ _WRITTEN = offset_of(world_dtype, "recorder", "written")
 _ROW_BYTES = 64
 """Of a file's format, for each tick and topic; the topics of joints repeat a part of the row."""
 _RETRY_S = 5.0
+_NUMBER_BYTES = 20
 ON_DEMAND = "saved on demand"
 """Kind of a log that somebody asked for."""
 
@@ -72,15 +73,17 @@ class FaultRecorder:
         self._channel, self._failed = channel, 0
         self._room: IO[bytes] | None = None
         self._next_try, self._complaint = 0.0, ""
-        longest = channel_dtype["fault_files"].itemsize
+        longest = channel_dtype["fault_files"].itemsize - _NUMBER_BYTES
         self._named = len(self.prefix.encode()) <= longest
+        self._good = self._last = 0
+        """The last log that was written, and the last one that is named: it was written, or there is room for it."""
         if not self._named:
             _log.warning("events name no logs: the path %s… has more than %d bytes", self.prefix[:100], longest)
         self._hold_room()
 
     def path(self, number: int) -> str:
         """The file of a log; empty: there is none, or it could not be written."""
-        return "" if number == self._failed else log_path(self.prefix, number)
+        return "" if number == self._failed or number > self._last else log_path(self.prefix, number)
 
     def close(self) -> None:
         """Give the room on the disk back."""
@@ -106,11 +109,16 @@ class FaultRecorder:
             self._lack(str(error))
             return
         self._room, self._complaint = room, ""
+        self._tell(load_acquire(self._world.address + _WRITTEN) + capacities.LOG_REQUESTS)
+
+    def _tell(self, last: int) -> None:
+        """Name logs up to this one."""
+        self._last = last
         if self._named:
-            self._channel.memory.fault_files = self.prefix.encode()
+            self._channel.memory.fault_files = told_logs(self.prefix, last)
 
     def _lack(self, why: str) -> None:
-        self._channel.memory.fault_files = b""
+        self._tell(self._good)
         if why != self._complaint:
             _log.error("events name no logs of the last ticks: there is no room for one in %s: %s", self._folder, why)
         self._complaint = why
@@ -157,17 +165,16 @@ class FaultRecorder:
         return rows[gaps[-1] + 1 :] if len(gaps) else rows
 
     def _write(self, request: Any) -> list[Path]:
-        number = int(request.number)
-        # Also of a log that could not be written: it is tried again, with the ticks after it.
-        rows, path = self._rows(int(request.tick), self._ring.last), Path(log_path(self.prefix, number))
+        rows, path = self._rows(int(request.tick), self._ring.last), Path(log_path(self.prefix, int(request.number)))
         try:
             self._put(path, rows, self._about(request))
         except OSError as error:
             _log.error("the last ticks could not be written to %s: %s", path, error)
             if not path.exists():  # else only the ticks after it are missing
-                self._failed = number
+                self._failed = int(request.number)
             return []
-        if number == self._failed:
+        self._good = int(request.number)
+        if self._good == self._failed:
             self._failed = 0
         _log.info("the last %d ticks are in %s", len(rows), path)
         return [path]
@@ -198,7 +205,7 @@ class FaultRecorder:
             self._lack(str(error))
             raise
         self._kept.give_way()
-        self._next_try = 0.0  # by the next `serve`: until then the event of this log may still be on its way
+        self._next_try = 0.0  # by the next `serve`, when this one counts as written
 
     def _about(self, request: Any) -> dict[str, Any]:
         """What the log is about. `request`: of `layout.log_request_dtype`."""

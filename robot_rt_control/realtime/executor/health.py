@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from robot_rt_control.memory.stops import Stop
 from robot_rt_control.realtime.executor.executor import PartStatus
 from robot_rt_control.realtime.executor.tick_periods import LOOP
 from robot_rt_control.vocabulary.health import Health, Level
@@ -39,6 +40,8 @@ class Reading:
     clock_publishers: int
     """On the topic of the clock; 0: the executor publishes none."""
     parts: Sequence[PartStatus]
+    stops: Sequence[Stop] = ()
+    """Protective stops that are latched, or were released lately."""
 
 
 def foreign_clock(now: Reading) -> str:
@@ -59,7 +62,17 @@ def executor_health(
     """
     periods = periods or {}
     parts = [_part(part, periods.get(part.name, {})) for part in now.parts]
-    return [_loop(now, before, periods.get(LOOP, {})), _server(now), *parts]
+    return [_loop(now, before, periods.get(LOOP, {})), _server(now), _stops(now), *parts]
+
+
+def _stops(now: Reading) -> Health:
+    latched = [stop for stop in now.stops if stop.latched]
+    return Health(
+        what="protective stop",
+        level=Level.WARN if latched else Level.OK,
+        message="; ".join(stop.words for stop in latched) or "none",
+        values={stop.source: f"since tick {stop.tick}" for stop in latched},
+    )
 
 
 def _loop(now: Reading, before: Reading | None, periods: Mapping[str, str]) -> Health:

@@ -75,4 +75,5 @@ class HealthTopic:
             starved_longest_s=core.server_patience.longest_s,
             clock_publishers=self._node.count_publishers(self._clock_topic) if self._clock_topic else 0,
             parts=core.part_status(),
+            stops=core.known_stops(),
         )

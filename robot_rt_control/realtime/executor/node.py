@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,6 +32,8 @@ from robot_rt_control.ros.node_process import run_node
 from robot_rt_control.ros.periodic import Periodic
 from robot_rt_control.ros.readiness import report_status
 from robot_rt_control.ros.refusals import answer_to
+from robot_rt_control.ros.stop_messages import stop_messages, stop_remark
+from robot_rt_control.ros.tick_time import TickTime
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import HardwareError, RobotControlError
 
@@ -125,6 +126,7 @@ class RealtimeExecutorNode(WorkcellNode):
         super().__init__("realtime_executor", _PARAMETERS, **options)
         self.executor_core: Executor | None = None
         self._pictures: PictureFolder
+        self._tick_time = TickTime(lambda: self.get_clock().now().nanoseconds)
         self._trouble = ""
         self._made: list[Any] = []
         self._periodic: list[Periodic] = []
@@ -241,8 +243,7 @@ class RealtimeExecutorNode(WorkcellNode):
         """A tick's start on the ROS clock: simulated time in lockstep."""
         if self._core().options.clock == LOCKSTEP:
             return _duration(time_ns)
-        age = time.monotonic_ns() - time_ns
-        return _duration(self.get_clock().now().nanoseconds - age)
+        return _duration(self._tick_time.of(time_ns))
 
     def _publish_joints(self) -> None:
         core = self.executor_core
@@ -277,7 +278,13 @@ class RealtimeExecutorNode(WorkcellNode):
         stamp = self._stamp(int(core.channel.snapshot().time_ns))
         self._tell_trouble(core.part_status())
         self._status.publish(
-            status_message(core, stamp=stamp, lifecycle_state=self.lifecycle_word, factors=(factor, target))
+            status_message(
+                core,
+                stamp=stamp,
+                lifecycle_state=self.lifecycle_word,
+                factors=(factor, target),
+                stamp_of=self._stamp,
+            )
         )
 
     def parameter_changed(self, name: str) -> None:
@@ -310,8 +317,19 @@ class RealtimeExecutorNode(WorkcellNode):
         return answer_to("step", do, response, self.get_logger().error)
 
     def _protective_stop(self, request: Any, response: Any) -> Any:
-        def do() -> None:
-            response.tick = self._core().protective_stop(request.stop, request.reason)
+        def do() -> str:
+            core = self._core()
+            response.tick = core.protective_stop(
+                request.stop,
+                request.reason,
+                source=request.source,
+                who=request.who,
+                secret=request.secret,
+                everything=request.all,
+            )
+            stops = core.stops()
+            response.stops = stop_messages(stops, self._stamp)
+            return "" if core.options.gated else stop_remark(request, response.tick, stops)
 
         return answer_to("protective_stop", do, response, self.get_logger().error)
 

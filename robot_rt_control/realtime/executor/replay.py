@@ -156,7 +156,7 @@ class Replay:
         elif kind == InputKind.COMMAND:
             executor.channel.push_command(*unpack_command(data))
         elif kind == InputKind.INTERNAL:
-            executor.put_internal(Command(data[0]))
+            executor.put_internal(Command(data[0]), data[1:])
         elif kind == InputKind.SAMPLE:
             place, sample = unpack_sample(data)
             ring = memory.streams[place]

@@ -1,10 +1,12 @@
-"""Log lines for what goes wrong in an executor: part faults, a lost control server, a loop that stood still."""
+"""Log lines for what goes wrong in an executor: part faults, protective stops, a lost control server, a loop that stood
+still."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from robot_rt_control.memory.stops import Stop
 from robot_rt_control.realtime.executor.executor import PartStatus
 from robot_rt_control.realtime.executor.health import Reading, foreign_clock
 
@@ -47,6 +49,9 @@ class TroubleLog:
         self._last: Reading | None = None
         self._still_s = 0.0
         self._parts: dict[str, _Known] = {}
+        self._stops: dict[int, Stop] = {}
+        """Number → protective stop that was reported, and whose release was not."""
+        self._newest_stop = 0
 
     def look(self, now: Reading) -> None:
         """Say what has changed."""
@@ -58,6 +63,19 @@ class TroubleLog:
             self._look_at_loop(now, last)
         for part in now.parts:
             self._look_at_part(part, now.time_s)
+        self._look_at_stops({stop.number: stop for stop in now.stops})
+
+    def _look_at_stops(self, present: dict[int, Stop]) -> None:
+        for number, stop in present.items():
+            if number > self._newest_stop:
+                self._warning(f"protective stop: {stop.words}")
+                self._stops[number] = stop
+        self._newest_stop = max([self._newest_stop, *present])
+        for number, stop in list(self._stops.items()):
+            now = present.get(number)
+            if now is None or not now.latched:
+                self._info(f"protective stop released: {(now or stop).release_words}")
+                del self._stops[number]
 
     def _look_at_loop(self, now: Reading, last: Reading) -> None:
         if not now.pace:

@@ -14,7 +14,7 @@ _EFFORT = int(CommandMode.EFFORT)
 
 
 @realtime
-def _is_real(w, p):
+def is_real(w, p):
     """Whether a part's time is real time: the speed override does not slow down its safety action."""
     slot = w.parts_runtime[p].active_action
     return slot >= 0 and slot == w.tables[w.active_tables].safety_action[p]
@@ -23,7 +23,7 @@ def _is_real(w, p):
 @realtime
 def set_time(w, p):
     """Set dt of a part."""
-    w.parts[p].dt = w.period if _is_real(w, p) else w.period * w.speed
+    w.parts[p].dt = w.period if is_real(w, p) else w.period * w.speed
 
 
 @realtime
@@ -43,7 +43,7 @@ def show_motion(w, p):
     """
     past = w.past_speeds
     s1, s2, s3 = past[0], past[1], past[2]
-    if _is_real(w, p):
+    if is_real(w, p):
         s1 = s2 = s3 = 1.0
     show_motion_of(w.parts[p], w.limits[p], w.parts_runtime[p].last_modes, w.period, s1, s2, s3)
 

@@ -86,9 +86,9 @@ def enter_and_sense(w, ch, slot):
 
     The present values of its stream inputs come first.
     """
-    began = begin_timing(w)
+    began = begin_timing(w, slot)
     status = _enter_and_sense(w, ch, slot)
-    w.actions_runtime[slot].busy_ns = elapsed_ns(w, began)
+    w.actions_runtime[slot].busy_ns = elapsed_ns(w, slot, began)
     return status
 
 
@@ -122,7 +122,7 @@ def begin_activation(w, ch, slot, judged_from):
     rt = w.actions_runtime[slot]
     w.next_activation += 1
     if rt.identity != a.identity:
-        rt.reported_tick = 0
+        rt.reported_tick = rt.suspect = rt.far_strikes = 0
     rt.identity = a.identity
     rt.active = 1
     rt.entering = 1
@@ -148,6 +148,7 @@ def begin_activation(w, ch, slot, judged_from):
     for s in range(a.n_parts):
         pr = w.parts_runtime[a.parts[s]]
         pr.active_action = slot
+        pr.held = 0
         set_time(w, a.parts[s])
         if a.session != 0:
             pr.output_session = w.tables[w.active_tables].sessions[a.session].identity
@@ -211,12 +212,12 @@ def take_fallback(w, ch, part, which):
     """Begin the default or safety action of a part that has no active action. It has yet to enter.
 
     If the part has none, is not enabled, or is held by a protective stop, the loop itself brings it to rest and
-    holds it.
+    holds it; after the release too, until somebody asks for its motion.
     """
     t = w.tables[w.active_tables]
     slot = t.default_action[part] if which == DEFAULT else t.safety_action[part]
     pr = w.parts_runtime[part]
-    if slot < 0 or pr.active_action >= 0 or pr.state != _ENABLED or w.protective_stop != 0.0:
+    if slot < 0 or pr.active_action >= 0 or pr.state != _ENABLED or pr.held == 1:
         return
     if w.actions_runtime[slot].active == 1:
         return

@@ -5,6 +5,7 @@ from robot_rt_control.memory.layout import (
     channel_dtype,
     command_dtype,
     offset_of,
+    stop_request_dtype,
     world_dtype,
 )
 from robot_rt_control.memory.plain_access import copy_bytes
@@ -25,8 +26,9 @@ from robot_rt_control.realtime.tick.motion_group import stops_on_path
 from robot_rt_control.realtime.tick.parameter_update import parameters_beside, take_parameters, take_variables
 from robot_rt_control.realtime.tick.parts import clear_fault, disable_part, enable_part
 from robot_rt_control.realtime.tick.protective_stop import release_protective_stop, stop_protectively
+from robot_rt_control.realtime.tick.suspension import resume_session
 from robot_rt_control.realtime.tick.trial_start import give_way, refusal_of_start, report_trial
-from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary import capacities, defaults
 from robot_rt_control.vocabulary.enums import (
     Command,
     EventKind,
@@ -40,7 +42,9 @@ _TAIL = offset_of(channel_dtype, "commands", "tail")
 _ENTRIES = offset_of(channel_dtype, "commands", "entries")
 _SCHEDULED = offset_of(world_dtype, "scheduled")
 _INTERNAL = offset_of(world_dtype, "pending_internal")
+_INTERNAL_STOP, _UNNAMED_STOP = offset_of(world_dtype, "internal_stop"), offset_of(world_dtype, "unnamed_stop")
 _SIZE = command_dtype.itemsize
+_STOP_SIZE = stop_request_dtype.itemsize
 
 _START, _STOP = int(Command.START), int(Command.STOP)
 _STOP_SESSION, _END_SESSION = int(Command.STOP_SESSION), int(Command.END_SESSION)
@@ -48,7 +52,7 @@ _SIGNAL, _SET_SPEED = int(Command.SIGNAL), int(Command.SET_SPEED)
 _ENABLE, _DISABLE, _CLEAR_FAULTS = int(Command.ENABLE), int(Command.DISABLE), int(Command.CLEAR_FAULTS)
 _PROTECTIVE_STOP, _RELEASE = int(Command.PROTECTIVE_STOP), int(Command.RELEASE_PROTECTIVE_STOP)
 _SERVER_LOST, _SET_PARAMETERS = int(Command.SERVER_LOST), int(Command.SET_PARAMETERS)
-_DETACH = int(Command.DETACH)
+_DETACH, _RESUME = int(Command.DETACH), int(Command.RESUME)
 
 _DONE = int(EventKind.COMMAND_DONE)
 _REFUSED = int(EventKind.COMMAND_REFUSED)
@@ -61,6 +65,9 @@ _TOO_MANY = int(Refusal.TOO_MANY_SCHEDULED)
 _PASSED = int(Refusal.TARGET_TICK_PASSED)
 _MALFORMED = int(Refusal.MALFORMED)
 _CANNOT_START = int(Refusal.CANNOT_START)
+_TOO_FAR = int(Refusal.TARGET_TICK_TOO_FAR)
+_NO_AUTHORITY = int(Refusal.NO_AUTHORITY)
+_STOPPED = int(Refusal.PROTECTIVE_STOP)
 
 _BY_COMMAND = int(StopCause.COMMAND)
 _SESSION_END = int(StopCause.SESSION_END)
@@ -176,13 +183,15 @@ def _execute(w, ch, c, parameters):
     if c.command == _SET_SPEED:
         if not (c.value >= 0.0 and c.value <= 1.0):
             return _MALFORMED
+        if c.value > w.speed_target and c.signal == 0:
+            return _NO_AUTHORITY
         w.speed_target = c.value
         return 0
-    if c.command == _PROTECTIVE_STOP:
-        stop_protectively(w, ch, c.transaction)
-        return 0
-    if c.command == _RELEASE:
-        release_protective_stop(w, ch, c.transaction)
+    if c.command == _PROTECTIVE_STOP or c.command == _RELEASE:
+        request = parameters if parameters != 0 and c.record_size == _STOP_SIZE else address_of(w) + _UNNAMED_STOP
+        if c.command == _RELEASE:
+            return release_protective_stop(w, ch, c.transaction, request)
+        stop_protectively(w, ch, c.transaction, request)
         return 0
     if c.command == _ENABLE or c.command == _DISABLE or c.command == _CLEAR_FAULTS:
         return _for_parts(w, ch, c)
@@ -206,6 +215,8 @@ def _execute(w, ch, c, parameters):
     if c.command == _END_SESSION:
         end_session(w, ch, session, _SESSION_END)
         return 0
+    if c.command == _RESUME:
+        return resume_session(w, ch, session)
     if c.command == _DETACH:
         if c.value != 0.0:
             detach_session(w, session)
@@ -258,6 +269,34 @@ def _schedule(w, ch, address, session):
 
 
 @realtime
+def _only_stops(command):
+    """Whether a command can start no motion, and so may wait through a protective stop."""
+    return (
+        command == _STOP
+        or command == _STOP_SESSION
+        or command == _END_SESSION
+        or command == _DISABLE
+        or command == _PROTECTIVE_STOP
+    )
+
+
+@realtime
+def _drop_scheduled(w, ch):
+    """During a protective stop: refuse what waits for its tick, except what stops. It must not start later."""
+    kept = 0
+    base = address_of(w) + _SCHEDULED
+    for i in range(w.n_scheduled):
+        c = w.scheduled[i]
+        if _only_stops(c.command):
+            if kept != i:
+                copy_bytes(base + kept * _SIZE, base + i * _SIZE, _SIZE)
+            kept += 1
+        else:
+            _answer(w, ch, c.transaction, c.session, _STOPPED)
+    w.n_scheduled = kept
+
+
+@realtime
 def _run_scheduled(w, ch):
     """Do what is due now, in the order in which it came."""
     kept = 0
@@ -283,7 +322,8 @@ def take_commands(w, ch):
         watch_detached(w, ch)
     if load_acquire(address_of(w) + _INTERNAL) == 1:
         c = w.internal
-        _answer(w, ch, 0, 0, _execute(w, ch, c, 0))
+        w.internal_refusal = _execute(w, ch, c, address_of(w) + _INTERNAL_STOP)
+        _answer(w, ch, 0, 0, w.internal_refusal)
         store_release(address_of(w) + _INTERNAL, 0)
     if w.n_scheduled > 0:
         _run_scheduled(w, ch)
@@ -301,9 +341,13 @@ def take_commands(w, ch):
             _answer(w, ch, c.transaction, c.session, _PASSED)
         elif c.command == _SET_PARAMETERS:  # its record leaves with its place in the ring
             _answer(w, ch, c.transaction, c.session, _MALFORMED)
+        elif (c.target_tick - w.tick) * w.period > defaults.SCHEDULE_AHEAD_S:
+            _answer(w, ch, c.transaction, c.session, _TOO_FAR)
         else:
             refusal = _schedule(w, ch, base + _ENTRIES + i * _SIZE, c.session)
             if refusal != 0:
                 _answer(w, ch, c.transaction, c.session, refusal)
         tail += 1
         store_release(base + _TAIL, tail)
+    if w.protective_stop != 0.0 and w.n_scheduled > 0:
+        _drop_scheduled(w, ch)

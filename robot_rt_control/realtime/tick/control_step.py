@@ -48,7 +48,7 @@ def control(w, ch):
         t = w.tables[w.active_tables]
         a = t.actions[slot]
         code = t.types[a.type]
-        began = begin_timing(w)
+        began = begin_timing(w, slot)
         rt.elapsed += w.parts[a.parts[0]].dt
         status = _OK
         if a.n_axes > 0:
@@ -62,7 +62,7 @@ def control(w, ch):
                 status = call(w, slot, code.control)
         if a.n_axes > 0 and status == _OK:
             status = govern(w, slot, False)
-        rt.busy_ns += elapsed_ns(w, began)
+        rt.busy_ns += elapsed_ns(w, slot, began)
         if status == _OK:
             status = judge_budget(w, ch, slot)
         if a.n_streams > 0 and status == _OK:

@@ -52,7 +52,7 @@ def follow_drives(w, ch, p):
     elif state != ALL_ENABLED and pr.enabling <= 1:
         reason = _NOT_ENABLED
     if reason != 0:
-        pr.fault_code = drives.part_code[p] if reason == _MOTOR_ERROR else 0
+        pr.fault_code = drives.part_code[p] if reason == _MOTOR_ERROR or reason == _NOT_ENABLED else 0
         fault_part(w, ch, p, reason, joint)
     elif pr.enabling > 0:
         pr.enabling -= 1

@@ -11,6 +11,7 @@ from robot_rt_control.realtime.tick.activation import (
     take_fallback,
 )
 from robot_rt_control.realtime.tick.events import begin_event, publish_event
+from robot_rt_control.realtime.tick.suspension import meet_sessions
 from robot_rt_control.realtime.tick.trial_start import give_way, refusal_of_start, replaced, report_trial
 from robot_rt_control.vocabulary.enums import EventKind, Refusal, StopCause
 
@@ -110,7 +111,8 @@ def attach_image(w):
 
 @realtime
 def install(w, ch):
-    """Install pending tables. Kept active actions continue; parts that become free take their default action.
+    """Install pending tables. Kept active actions continue; parts that become free take their default action, unless a
+    protective stop has held them and nobody has asked for their motion since.
 
     If actions start with the tables, they are tried first. If one cannot start, the tables are not taken.
     """
@@ -127,6 +129,7 @@ def install(w, ch):
     _end_removed(w, ch, new)
     w.active_tables = new
     w.installs += 1
+    meet_sessions(w)
     _forget_inactive(w)
     _sort_active(w)
     for i in range(n):

@@ -125,9 +125,10 @@ def enable_part(w, ch, p):
     for j in range(part.dof):
         if not math.isfinite(part.position[j]) or (effort_alone and not math.isfinite(part.velocity[j])):
             return _NOT_ENABLED
+    if w.protective_stop == 0.0:
+        pr.held = 0
     if pr.enabling > 0 or pr.rest_wait > 0:
         return 0
-    pr.enabled_in_stop = 1 if w.protective_stop != 0.0 else 0
     if is_braking(w, p):
         pr.rest_wait = pr.rest_wait_ticks
     else:
@@ -198,8 +199,7 @@ def start_motion(w, ch, p):
     set_state(w, p, _ENABLED)
     begin_feedback(w, p)
     _report(w, ch, p, _PART_ENABLED, 0, -1, 0)
-    if pr.enabled_in_stop == 0:
-        take_fallback(w, ch, p, DEFAULT)
+    take_fallback(w, ch, p, DEFAULT)
 
 
 @realtime

@@ -19,6 +19,7 @@ from robot_rt_control.realtime.tick.activation import (
 from robot_rt_control.realtime.tick.events import begin_event, publish_event
 from robot_rt_control.realtime.tick.motion_group import stops_on_path
 from robot_rt_control.realtime.tick.sense_step import sense
+from robot_rt_control.realtime.tick.suspension import is_suspended
 from robot_rt_control.realtime.tick.used_programs import active_within, program_left
 from robot_rt_control.vocabulary.capacities import MAX_USE_DEPTH
 from robot_rt_control.vocabulary.enums import (
@@ -37,7 +38,7 @@ _FIRED = int(EventKind.REACTION_FIRED)
 _DROPPED = int(EventKind.SWITCH_DROPPED)
 _OVERLAP = int(Refusal.PARTS_OVERLAP)
 _NOT_ENABLED = int(Refusal.PART_NOT_ENABLED)
-_STOPPED = int(Refusal.PROTECTIVE_STOP)
+_STOPPED, _SUSPENDED = int(Refusal.PROTECTIVE_STOP), int(Refusal.SESSION_SUSPENDED)
 _BY_REACTION = int(StopCause.REACTION)
 _BY_TIME_LIMIT = int(StopCause.TIME_LIMIT)
 _UNKNOWN = 2
@@ -156,6 +157,8 @@ def _refusal_of_start(w, r):
     t = w.tables[w.active_tables]
     if w.protective_stop != 0.0:
         return _STOPPED
+    if is_suspended(w, w.active_tables, r.session):
+        return _SUSPENDED
     for i in range(r.n_starts):
         a = t.actions[r.starts[i]]
         if _claimed(w, r.starts[i]):

@@ -8,6 +8,7 @@ from robot_rt_control.realtime.tick.action_time import show_motion_of
 from robot_rt_control.realtime.tick.activation import end_activation
 from robot_rt_control.realtime.tick.motion_group import member_size
 from robot_rt_control.realtime.tick.native_call import call_action
+from robot_rt_control.realtime.tick.suspension import is_suspended
 from robot_rt_control.realtime.tick.used_programs import active_within, program_left
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import OperationalState, Refusal, Status, StopCause
@@ -20,6 +21,7 @@ _PART_SIZE = part_dtype.itemsize
 _OK = int(Status.OK)
 _ENABLED = int(OperationalState.ENABLED)
 _STOPPED, _NOT_ENABLED = int(Refusal.PROTECTIVE_STOP), int(Refusal.PART_NOT_ENABLED)
+_SUSPENDED = int(Refusal.SESSION_SUSPENDED)
 _OVERLAP, _CANNOT_START = int(Refusal.PARTS_OVERLAP), int(Refusal.CANNOT_START)
 _DISPLACED, _REPLACED = int(StopCause.DISPLACED), int(StopCause.REPLACED)
 
@@ -30,11 +32,13 @@ def refusal_of_start(w, tables, slots, n):
 
     Args:
         tables: index of the tables that hold them: the active ones, or those that are about to be.
-        slots: shape (≥ n,).
+        slots: shape (≥ n,), all of one session; n is at least 1.
     """
     if w.protective_stop != 0.0:
         return _STOPPED
     t = w.tables[tables]
+    if is_suspended(w, tables, t.actions[slots[0]].session):
+        return _SUSPENDED
     for i in range(n):
         a = t.actions[slots[i]]
         for s in range(a.n_parts):

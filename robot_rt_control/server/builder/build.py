@@ -36,6 +36,10 @@ class BuiltType:
     """The real-time methods that it defines."""
     compute_time: float = math.nan
     """The time of its longest tick [s]; NaN: it could not be measured."""
+    worst_time: float
+    """What its loops let a tick take at most [s], see work_bound.py."""
+    worst_loop: str
+    """Where the longest of them is, and how many rounds it makes; empty: it has none."""
     cached: bool
     """Whether the code was in the cache already."""
     seconds: float
@@ -89,6 +93,8 @@ def build(spec: str | type[ActionType], progress: Callable[[str], None] = _nobod
         files=files_digest(source.module),
         methods=metadata.methods,
         compute_time=seconds,
+        worst_time=checked.work.seconds,
+        worst_loop=checked.work.longest,
         cached=cached,
         seconds=time.monotonic() - started,
     )

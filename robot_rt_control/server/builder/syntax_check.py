@@ -37,6 +37,7 @@ from robot_rt_control.server.builder.record_access import ALL, COMMANDS, NOTHING
 from robot_rt_control.server.builder.record_flow import RecordFlow
 from robot_rt_control.server.builder.source import ActionSource, is_package_file, layouts_of
 from robot_rt_control.server.builder.violation import Violation, refuse
+from robot_rt_control.server.builder.work_bound import PACKAGE_CALL_S, Work, work_of, work_of_call
 from robot_rt_control.vocabulary.capacities import ACTION_STATE_BYTES
 from robot_rt_control.vocabulary.errors import CapacityError, CompileError
 
@@ -53,6 +54,8 @@ class CheckedCode:
     """Functions of the user marked @realtime that it calls: name with module → function."""
     counted: dict[str, float] = field(default_factory=dict)
     """Parameters that loops count to → the largest value that counts."""
+    work: Work = field(default_factory=Work)
+    """Of all methods together: a tick may run each of them."""
     violations: set[Violation] = field(default_factory=set)
     commands: dict[tuple[int, str], Violation] = field(default_factory=dict)
     """(slot, command field of its part) → where it is written first, as the violation that it may turn out to be."""
@@ -85,7 +88,7 @@ def check_syntax(source: ActionSource) -> CheckedCode:
         )
     own_files = {m.file for m in checked.methods.values()}
     loops = _Loops(_declared_ranges(source.action_type), frozenset(s.name for s in stream_inputs(source.action_type)))
-    seen: set[object] = set()
+    seen: dict[object, Work] = {}
     for method in checked.methods.values():
         names = method.parameters
         data: list[Data | None] = [
@@ -96,7 +99,7 @@ def check_syntax(source: ActionSource) -> CheckedCode:
             Data(name, part_dtype, (), COMMANDS if slot.moves else NOTHING, "part", i)
             for i, (name, slot) in enumerate(zip(names[2:], slots, strict=True))
         ]
-        _FunctionCheck(method, tuple(data), checked, seen, own_files, (), loops).run()
+        checked.work += _FunctionCheck(method, tuple(data), checked, seen, own_files, (), loops).run()
     checked.violations |= {
         violation
         for (slot, name), violation in checked.commands.items()
@@ -142,7 +145,7 @@ class _FunctionCheck(ast.NodeVisitor):
         source: FunctionSource,
         data: tuple[Data | None, ...],
         checked: CheckedCode,
-        seen: set[object],
+        seen: dict[object, Work],
         own_files: set[str],
         callers: tuple[FunctionType, ...],
         loops: _Loops,
@@ -153,6 +156,7 @@ class _FunctionCheck(ast.NodeVisitor):
         self.locals = {*source.function.__code__.co_varnames, *source.function.__code__.co_cellvars}
         self.flow = RecordFlow(dict(zip(source.parameters, data, strict=False)), self.report, self.note_write)
         self.loops, self.around = loops, loops.around
+        self.work = Work()
         self.numbers = NumberRanges(
             source.node,
             given=dict(zip(source.parameters, loops.given, strict=False)),
@@ -162,11 +166,12 @@ class _FunctionCheck(ast.NodeVisitor):
             resolve=self._look_up,
         )
 
-    def run(self) -> None:
+    def run(self) -> Work:
+        """Check the function. Returns what it takes at most."""
         key = (self.source.function, self.data, self.loops.given, self.loops.around)
         if key in self.seen:
-            return
-        self.seen.add(key)
+            return self.seen[key]
+        self.seen[key] = Work()
         for name in self.source.function.__code__.co_freevars:
             self.report(
                 self.source.node,
@@ -174,10 +179,13 @@ class _FunctionCheck(ast.NodeVisitor):
                 "Use a module-level constant or a parameter",
             )
         for _ in range(2):  # twice: in a loop, a name may get its meaning below its use
+            self.work = Work()
             for statement in self.source.node.body:
                 self.visit(statement)
         for name, value in self.numbers.used.items():
             self.checked.counted[name] = max(value, self.checked.counted.get(name, 0.0))
+        self.seen[key] = self.work
+        return self.work
 
     def report(self, node: ast.AST, operation: str, hint: str) -> None:
         line = getattr(node, "lineno", self.source.node.lineno)
@@ -205,7 +213,18 @@ class _FunctionCheck(ast.NodeVisitor):
                 return
             self.report(node, *STATEMENTS.get(type(node), STATEMENTS[ast.Try]))
             return
+        self.work += work_of(node)
         super().visit(node)
+
+    def visit_If(self, node: ast.If) -> None:
+        self.visit(node.test)
+        before, branches = self.work, []
+        for block in (node.body, node.orelse):
+            self.work = Work()
+            for statement in block:
+                self.visit(statement)
+            branches.append(self.work)
+        self.work = before + branches[0].longer(branches[1])
 
     def visit_Expr(self, node: ast.Expr) -> None:
         if not (isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)):  # a docstring may stand
@@ -259,10 +278,10 @@ class _FunctionCheck(ast.NodeVisitor):
 
     def _loop(self, node: ast.For | ast.While, rounds: float) -> None:
         """The body of a loop that makes so many rounds at most."""
-        around = self.around
+        around, before = self.around, self.work
         self.around *= max(1.0, rounds)
+        shown = ast.unparse(node.iter if isinstance(node, ast.For) else node.test)
         if math.isinf(rounds):
-            shown = ast.unparse(node.iter if isinstance(node, ast.For) else node.test)
             operation = f"loops over {shown}, whose greatest number of rounds is not known"
             hint = "Declare a `maximum` of the parameter that it counts to, or write `range(min(n, N))`"
             if isinstance(node, ast.While):
@@ -273,8 +292,13 @@ class _FunctionCheck(ast.NodeVisitor):
             operation = f"loops up to {self.around:.0f} rounds in one tick, expected at most {MOST_ROUNDS}"
             self.report(node, operation, "Do a part of the work in each tick, or declare a smaller `maximum`")
             self.around = around
+        self.work = Work()
         for statement in [*node.body, *node.orelse]:
             self.visit(statement)
+        if math.isfinite(rounds):
+            loop = f"{self.source.file}:{node.lineno}: loops over {shown}, up to {rounds:.0f} rounds"
+            self.work = self.work.repeated(rounds, loop)
+        self.work += before
         self.around = around
 
     def visit_While(self, node: ast.While) -> None:
@@ -396,10 +420,12 @@ class _FunctionCheck(ast.NodeVisitor):
             if refused is not None:
                 self.report(node, *refused)
             elif is_marked(value):
-                self._follow(node, shown, value)
+                self.work += self._follow(node, shown, value)
             elif value is range and len(node.args) == 3 and not _is_step(node.args[2]):
                 hint = "Write the step as a number: of zero, the loop would never end"
                 self.report(node, "counts in a step that is not known before", hint)
+            else:
+                self.work += work_of_call(value)
         elif isinstance(node.func, ast.Attribute):
             refused = forbidden_method(node.func.attr)
             if refused is not None:
@@ -416,7 +442,7 @@ class _FunctionCheck(ast.NodeVisitor):
             self.visit(node.func)
             self.report(node, f"calls {shown}", "Call functions by their names")
 
-    def _follow(self, node: ast.Call, shown: str, marked: Any) -> None:
+    def _follow(self, node: ast.Call, shown: str, marked: Any) -> Work:
         """A function marked @realtime is called: check it too if it is the user's, for these arguments."""
         function = python_function(marked)
         assert function is not None  # whatever is marked has a Python function
@@ -425,14 +451,14 @@ class _FunctionCheck(ast.NodeVisitor):
             if any(data is not None and data.slot >= 0 for data in map(self.flow.data, node.args)):
                 into = CheckedCode({}, counted=self.checked.counted, commands=self.checked.commands)
                 self._check(node, function, into)
-            return
+            return Work(PACKAGE_CALL_S)
         self.checked.helpers[f"{function.__module__}.{function.__qualname__}"] = marked
         if function in self.callers:
             self.report(node, f"calls {shown} recursively", "Write a loop with a bound")
-            return
-        self._check(node, function, self.checked)
+            return Work()
+        return self._check(node, function, self.checked)
 
-    def _check(self, node: ast.Call, function: FunctionType, into: CheckedCode) -> None:
+    def _check(self, node: ast.Call, function: FunctionType, into: CheckedCode) -> Work:
         """Check a function that is called, for these arguments."""
         callee = source_of(function)
         given: dict[str, Data | None] = dict(zip(callee.parameters, map(self.flow.data, node.args), strict=False))
@@ -442,7 +468,7 @@ class _FunctionCheck(ast.NodeVisitor):
         passed |= {k.arg: self.numbers.of(k.value) for k in node.keywords if k.arg is not None}
         ranges = tuple(passed.get(name, ANYTHING) for name in callee.parameters)
         loops = replace(self.loops, given=ranges, around=self.around)
-        _FunctionCheck(callee, data, into, self.seen, self.own_files, self.callers, loops).run()
+        return _FunctionCheck(callee, data, into, self.seen, self.own_files, self.callers, loops).run()
 
 
 def _is_step(node: ast.expr) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.memory.channel import Channel
+from robot_rt_control.memory.layout import stop_dtype
 from robot_rt_control.server.events.session_ends import Stamp
 from robot_rt_control.server.link.executor_link import ExecutorLink
 from robot_rt_control.server.link.heartbeat import Heartbeats
@@ -138,6 +139,17 @@ class Attachment:
                 return None
             snapshot = self.channel.snapshot()
         return snapshot if snapshot.tick > 0 else None
+
+    def stops(self) -> np.ndarray:
+        """The places of protective stops, a copy, of `layout.stop_dtype`; none: the attachment is closed."""
+        with self._reading:
+            return np.zeros(0, stop_dtype) if self._closed else self.channel.stops()
+
+    def guarded(self, sessions: int) -> None:
+        """Tell the executor how many open sessions with a secret hold parts."""
+        with self._reading:
+            if not self._closed:
+                self.channel.memory.guarded_sessions = sessions
 
     def figures(self) -> tuple[np.record, tuple[float, float, float]] | None:
         """The snapshot, and of the loop since its start: missed deadlines, longest tick [s], latest start [s]."""

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
+from robot_rt_control.memory.stops import AUTHORITY_HINT, listed, release_refused, source_of, stop_request
 from robot_rt_control.server.core.server_core import ServerCore
+from robot_rt_control.server.events.reasons import refusal_text
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.server.tables.entities import DefinedAction
 from robot_rt_control.validation.conflicts import not_together
 from robot_rt_control.vocabulary import capacities
-from robot_rt_control.vocabulary.enums import Command
+from robot_rt_control.vocabulary.enums import Authority, Command, Refusal
 from robot_rt_control.vocabulary.errors import CapacityError, CommandRefused, DefinitionError, raise_all, unknown
+
+_log = logging.getLogger(__name__)
 
 
 class Commands:
@@ -123,31 +128,100 @@ class Commands:
             )
         return answer.tick if not answer.queued else target_tick or self._core.tick(0)
 
-    def set_speed(self, speed: float) -> None:
-        """Set the speed override, 0 to 1.
+    def set_speed(self, speed: float, *, secret: str | None = None) -> None:
+        """Set the speed override, 0 to 1. Beyond its present target it needs authority.
+
+        Args:
+            secret: of a caller outside of this process; None: code of this process.
 
         Raises:
             DefinitionError: not from 0 to 1.
+            CommandRefused: it is faster, and the secret gives no authority.
             ChannelError: there is no executor, or it is silent.
         """
         if not 0.0 <= speed <= 1.0:
             raise DefinitionError("speed override", expected="0 (standing still) to 1 (full speed)", got=f"{speed:g}")
-        self._core.at().link.send(Command.SET_SPEED, value=speed)
+        answer = self._core.at().link.send(Command.SET_SPEED, value=speed, signal=int(self._authority(secret)))
+        if answer.refusal == Refusal.NO_AUTHORITY:
+            raise CommandRefused(
+                f"set_speed to {speed:g} was refused: it is faster than before",
+                expected="authority",
+                got="a secret that gives none" if secret else "no secret",
+                hint=AUTHORITY_HINT,
+            )
 
-    def protective_stop(self, stop: bool, reason: str = "") -> int:
-        """End all actions, brake and hold all parts, and start nothing until it is released; or release it.
+    def _authority(self, secret: str | None) -> Authority:
+        return Authority.GIVEN if secret is None else self._core.authority(secret)
+
+    def protective_stop(
+        self,
+        stop: bool,
+        reason: str = "",
+        *,
+        source: str = "",
+        who: str = "",
+        secret: str | None = None,
+        everything: bool = False,
+    ) -> int:
+        """End all actions, brake and hold all parts, and start nothing until each source is released; or release one.
 
         Args:
             reason: why, for those who see it.
+            source: which stop. Empty: of a stop its reason, else "stop"; of a release the only one that is latched.
+            who: asks, for those who see it.
+            secret: stop: its release needs the same; empty or None: none. Release: that of the stop, or one that gives
+                authority; None: the caller is code of this process.
+            everything: release all that need no secret of their own.
 
         Returns:
             The tick in which it took effect.
 
         Raises:
+            CommandRefused: nothing was released.
             ChannelError: there is no executor, or it is silent.
         """
-        at = self._core.at()
         if stop:
-            at.channel.memory.stop_reason = reason.encode()[:255]
-        answer = at.link.send(Command.PROTECTIVE_STOP if stop else Command.RELEASE_PROTECTIVE_STOP)
+            request = stop_request(source=source_of(source, reason), reason=reason, who=who, secret=secret or "")
+            answer = self._core.at().link.send(Command.PROTECTIVE_STOP, record=request)
+        else:
+            name = source_of(source, "") if source else ""
+            authority = self._authority(secret)
+            request = stop_request(
+                source=name,
+                reason=reason,
+                who=who,
+                secret=secret or "",
+                everything=everything,
+                authority=authority,
+            )
+            answer = self._core.at().link.send(Command.RELEASE_PROTECTIVE_STOP, record=request)
+            if answer.refusal != Refusal.NONE:
+                raise release_refused(answer.refusal, name, self._core.stops())
         return answer.tick if not answer.queued else self._core.tick(0)
+
+    def resume(self, session_id: str, who: str = "") -> int:
+        """Let actions of a session that a protective stop has suspended start again. Starts nothing itself.
+
+        Returns:
+            The tick from which they may.
+
+        Raises:
+            CommandRefused: a protective stop is still latched.
+            SessionError: there is no such session.
+            ChannelError: there is no executor, or it is silent.
+        """
+        core = self._core
+        session = core.session(session_id)
+        session.check_moves("be resumed: it starts nothing")
+        if session.identity in core.at().store.sessions:
+            tick = self._command(Command.RESUME, session, [])
+        else:
+            stops = core.stops()
+            if stops:
+                raise CommandRefused(
+                    f"{session.label} was not resumed: {refusal_text(Refusal.PROTECTIVE_STOP)}", got=listed(stops)
+                )
+            core.resume_undefined(session)
+            tick = core.tick(0)
+        _log.info("%s is resumed%s", session.label, f" by {who}" if who else "")
+        return tick

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import logging
 import math
 import threading
@@ -15,6 +16,7 @@ import numpy as np
 from robot_rt_control.definitions.definitions import ProgramDefinition
 from robot_rt_control.definitions.stream_sample import OutputSample
 from robot_rt_control.memory.channel import Channel
+from robot_rt_control.memory.stops import Stop, latched_stops, secret_digest
 from robot_rt_control.model.catalogue import workcell_catalogue, workcell_variables
 from robot_rt_control.model.workcell import Workcell
 from robot_rt_control.recording.fault_log import promised_log
@@ -36,7 +38,7 @@ from robot_rt_control.server.types.action_types import ActionTypes, RegisteredTy
 from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.validation.definitions import check_definitions
 from robot_rt_control.vocabulary import defaults
-from robot_rt_control.vocabulary.enums import DETACHED_ENDED, Command, Refusal
+from robot_rt_control.vocabulary.enums import DETACHED_ENDED, Authority, Command, Refusal
 from robot_rt_control.vocabulary.errors import ChannelError, RobotControlError, SessionError
 from robot_rt_control.vocabulary.event_kinds import Kind
 
@@ -133,7 +135,7 @@ class ServerCore:
                 [p.motor_names or p.joint_names for p in self.workcell.parts],
                 self.session_of_part,
                 log_file=lambda number: promised_log(bytes(channel.memory.fault_files), number),
-                stop_reason=lambda: bytes(channel.memory.stop_reason).decode(errors="ignore"),
+                stops=lambda: attachment.stops(),
             )
             self._attachment = attachment
             self._set_clocks(self._sessions, attachment, simulated=patient)
@@ -298,7 +300,10 @@ class ServerCore:
             if detached > 0:
                 at.store.detached[identity] = max(round(detached / self.workcell.period), 1)
             at.directory.sessions[session.identity] = session.id
+            self._tell_guarded()
             self._tell(Kind.SESSION_OPENED, session=session.id, parts=session.parts)
+            if not read_only and at.stops()["latched"].any():
+                self._suspend(session)
         return session
 
     def session(self, session_id: str) -> Session:
@@ -309,19 +314,43 @@ class ServerCore:
         """
         return self._registry().get(session_id)
 
-    def authorize(self, session_id: str, secret: str, what: str) -> Session:
+    def authorize(self, session_id: str, secret: str, what: str, *, operator: bool = False) -> Session:
         """A living session that a caller outside of this process may command.
 
         Args:
             secret: what the caller gave; empty: nothing.
             what: it is to do, for the message: "start_actions".
+            operator: the operator's secret will do, too.
 
         Raises:
             SessionError: there is no such session, or this is not its secret.
         """
         session = self.session(session_id)
-        session.check_secret(secret, what)
+        if not (operator and self.authority(secret) == Authority.OPERATOR):
+            session.check_secret(secret, what)
         return session
+
+    def authority(self, secret: str) -> Authority:
+        """What a caller outside of this process may do beyond stopping and slowing down.
+
+        Args:
+            secret: what the caller gave; empty: nothing.
+        """
+        operator = self.at().channel.memory.operator
+        if operator.any() and hmac.compare_digest(secret_digest(secret).tobytes(), operator.tobytes()):
+            return Authority.OPERATOR
+        guarded = self._guarded()
+        known = [hmac.compare_digest(session.secret.encode(), secret.encode()) for session in guarded]
+        return Authority.GIVEN if not guarded or any(known) else Authority.NONE
+
+    def _guarded(self) -> list[Session]:
+        return [session for session in self.sessions() if session.secret and session.parts]
+
+    def _tell_guarded(self) -> None:
+        """Let the executor know whether sessions with a secret hold parts: its own service asks for authority then."""
+        attachment = self._attachment
+        if attachment is not None:
+            attachment.guarded(len(self._guarded()))
 
     def holder_of(self, part: str) -> Session | None:
         """The session that holds a part."""
@@ -403,6 +432,7 @@ class ServerCore:
         """
         if self._sessions is None or not self._sessions.end(session, reason):
             return
+        self._tell_guarded()
         attachment = self._attachment
         defined = attachment is not None and not self._lost and session.identity in attachment.store.sessions
         self._ends.add(
@@ -421,6 +451,7 @@ class ServerCore:
             return
         attachment.preparer.leave(session)
         attachment.store.detached.pop(session.identity, None)
+        attachment.store.suspended.discard(session.identity)
         if session.identity not in attachment.store.sessions:
             attachment.directory.forget([session.identity])
         elif session.identity not in attachment.ending.values():
@@ -441,6 +472,32 @@ class ServerCore:
     def _measured(self) -> np.ndarray | None:
         snapshot = self._raw_snapshot()
         return None if snapshot is None else snapshot.parts["measured"][: len(self.parts)]
+
+    def _suspend(self, session: Session, at: Stamp | None = None) -> None:
+        """A protective stop: nothing of the session starts from now on."""
+        if not session.suspended:
+            self._set_suspended(session.id, True)
+            tick, time_ns = at or self._stamp()
+            reason = "a protective stop: nothing of it starts until it is resumed"
+            self._hub.emit(
+                ServerEvent(
+                    kind=Kind.SESSION_SUSPENDED, session=session.id, tick=tick, time_ns=time_ns, reason=reason
+                )
+            )
+
+    def _set_suspended(self, session_id: str, suspended: bool) -> None:
+        attachment = self._attachment
+        for session in self.sessions():
+            if session.id == session_id and attachment is not None:
+                session.suspended = suspended
+                marked = attachment.store.suspended
+                (marked.add if suspended else marked.discard)(session.identity)
+
+    def resume_undefined(self, session: Session) -> None:
+        """Resume a session that has defined nothing yet, so that the loop does not know it."""
+        if session.suspended:
+            self._set_suspended(session.id, False)
+            self._tell(Kind.SESSION_RESUMED, session=session.id)
 
     # --- looking --------------------------------------------------------------------------------
 
@@ -485,6 +542,14 @@ class ServerCore:
     ) -> None:
         event = ServerEvent(kind=kind, session=session, part=", ".join(parts), reason=reason, current_action=action)
         self._hub.emit(event, at=self._stamp)
+
+    def stops(self) -> list[Stop]:
+        """The protective stops that are latched, the oldest first.
+
+        Raises:
+            ChannelError: there is no executor.
+        """
+        return latched_stops(self.at().stops())
 
     def fault_file(self, part: str) -> str:
         """The log of the last ticks before a part's fault, on the executor's machine; empty: there is none."""
@@ -534,6 +599,12 @@ class ServerCore:
             return
         event = self._translator.translate(raw)
         self._hub.emit(event)
+        if event.kind == Kind.PROTECTIVE_STOP:
+            for session in self.sessions():
+                if not session.read_only:
+                    self._suspend(session, (event.tick, event.time_ns))
+        elif event.kind == Kind.SESSION_RESUMED:
+            self._set_suspended(event.session, False)
         if event.kind == Kind.ACTION_FAILED and event.session:
             self._end_by_id(event, f"action {event.current_action!r} failed: {event.reason}")
         elif event.kind == Kind.SERVER_LOST:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from robot_rt_control.definitions.strategy import StrategyDefinition
-from robot_rt_control.memory.layout import event_dtype
+from robot_rt_control.memory.layout import event_dtype, stop_dtype
+from robot_rt_control.memory.stops import stop_of_number
 from robot_rt_control.server.events.reasons import fault_text, found_at_start, refusal_text, status_text, stop_text
 from robot_rt_control.server.tables.directory import Directory
 from robot_rt_control.vocabulary.enums import EventKind, Refusal, StopCause
@@ -68,7 +69,7 @@ class EventTranslator:
         joint_names: of each part; of one on drives, with the joint's motor.
         holder_of: id of the session that holds a part, or an empty text.
         log_file: path of the log of this number; empty: there is none.
-        stop_reason: why the protective stop was asked for.
+        stops: gives the places of protective stops, of `layout.stop_dtype`.
     """
 
     def __init__(
@@ -79,11 +80,11 @@ class EventTranslator:
         holder_of: Callable[[str], str],
         *,
         log_file: Callable[[int], str] = lambda _: "",
-        stop_reason: Callable[[], str] = lambda: "",
+        stops: Callable[[], np.ndarray] = lambda: np.zeros(0, stop_dtype),
     ) -> None:
         self._directory, self._part_names, self._joint_names = directory, part_names, joint_names
         self._holder_of = holder_of
-        self._log_file, self._stop_reason = log_file, stop_reason
+        self._log_file, self._stops = log_file, stops
 
     def translate(self, record: np.record) -> ServerEvent:
         """The event in words."""
@@ -165,8 +166,11 @@ class EventTranslator:
         if kind == EventKind.STRATEGY_CHANGED:
             axis, before, after = self._change(event)
             return f"{axis}: {f'{before.name} → ' if before else ''}{after.name}" if after else ""
-        if kind == EventKind.PROTECTIVE_STOP:
-            return self._stop_reason()
+        if kind in (EventKind.PROTECTIVE_STOP, EventKind.PROTECTIVE_STOP_RELEASED):
+            stop = stop_of_number(self._stops(), int(event["status"]))
+            if stop is None:
+                return f"stop number {int(event['status'])}"
+            return stop.words if kind == EventKind.PROTECTIVE_STOP else stop.release_words
         if kind == EventKind.OVERRUN:
             return f"{int(event['status'])} deadlines missed since the last report"
         if kind == EventKind.BUDGET_EXCEEDED:

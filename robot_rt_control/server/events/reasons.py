@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from robot_rt_control.definitions.action_type import JOINT_INDEX
 from robot_rt_control.server.tables.entities import DefinedAction
+from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.enums import FaultReason, Refusal, Status, StopCause
 from robot_rt_control.vocabulary.fault_reasons import FAULTS
 
@@ -23,6 +24,13 @@ _REFUSALS = {
     Refusal.STILL_FAULTED: "the part is faulted, and the cause of the fault is still there or was not cleared",
     Refusal.PROTECTIVE_STOP: "a protective stop holds all parts",
     Refusal.CANNOT_START: "an action cannot start from the present state",
+    Refusal.TARGET_TICK_TOO_FAR: "the target tick is too far ahead",
+    Refusal.SESSION_SUSPENDED: "a protective stop has suspended the session",
+    Refusal.NO_AUTHORITY: "it needs authority",
+    Refusal.NO_SUCH_STOP: "this protective stop is not latched",
+    Refusal.SEVERAL_STOPS: "several protective stops are latched",
+    Refusal.STOP_NEEDS_SECRET: "the protective stop needs the secret that it was made with",
+    Refusal.STOPPED_NOW: "a stop came in the same tick",
 }
 
 _STOP_CAUSES = {
@@ -53,6 +61,9 @@ _STATUSES = {
     Status.SINGULAR: "the kinematics are singular",
     Status.DEGREE_MODE: "a law commands a degree of freedom in a mode that the action cannot carry out",
     Status.TIME_BUDGET: "its code took longer than its time budget in several ticks in a row",
+    Status.FAR_ABOVE_BUDGET: (
+        f"its code used more than {defaults.FAR_ABOVE_BUDGET} times its time budget in {defaults.FAR_STRIKES} ticks"
+    ),
 }
 
 

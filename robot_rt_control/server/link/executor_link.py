@@ -161,6 +161,7 @@ class ExecutorLink:
         signal: int = 0,
         value: float = 0.0,
         target_tick: int = 0,
+        record: np.record | None = None,
         on_transaction: Callable[[int], None] | None = None,
     ) -> Answer:
         """Send one transaction and wait for the loop's answer (not where the loop is gated).
@@ -169,6 +170,7 @@ class ExecutorLink:
             session: identity of the session.
             actions: (slot, identity) of each action.
             target_tick: 0: the next tick.
+            record: what it carries beside itself.
             on_transaction: called with the transaction's number before the loop can see it.
 
         Raises:
@@ -177,7 +179,9 @@ class ExecutorLink:
         """
         row = transaction_row(command, session=session, actions=actions)
         row.part, row.signal, row.value, row.target_tick = part, signal, value, target_tick
-        return self.answer(self._post(row, None, on_transaction))
+        beside = None if record is None else np.frombuffer(record.tobytes(), np.uint8)
+        row.record_size = 0 if beside is None else len(beside)
+        return self.answer(self._post(row, beside, on_transaction))
 
     def post_parameters(self, session: int, action: tuple[int, int] | None, parameters: np.ndarray) -> Posted:
         """Send an action's new parameter record, or a session's variables; `answer` waits for what the loop says to it.

@@ -8,7 +8,7 @@ from robot_rt_control.server.events.reasons import found_at_start, refusal_text
 from robot_rt_control.server.link.snapshot_view import SnapshotView
 from robot_rt_control.server.link.transactions import Answer
 from robot_rt_control.server.tables.entities import DefinedAction
-from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary import capacities, defaults
 from robot_rt_control.vocabulary.enums import Command, OperationalState, Refusal, Status
 from robot_rt_control.vocabulary.errors import CommandRefused
 
@@ -17,6 +17,9 @@ _HINTS = {
     Refusal.OTHER_SESSION: "Open a new session",
     Refusal.TARGET_TICK_PASSED: "Give a later tick, or 0 for the next one",
     Refusal.TOO_MANY_SCHEDULED: "Send it nearer to its tick",
+    Refusal.SESSION_SUSPENDED: "Once a person has asked for it, resume the session: Session.resume(), the service "
+    "resume_session, or `robot-rt resume`",
+    Refusal.TARGET_TICK_TOO_FAR: "Send it nearer to its tick",
     Refusal.PROTECTIVE_STOP: "Release it first: the service protective_stop with stop: false, or Client.release()",
 }
 
@@ -79,6 +82,14 @@ def explain(
             expected=f"a tick after {snapshot.tick}",
             got=str(target_tick),
             hint=_HINTS[Refusal.TARGET_TICK_PASSED],
+        )
+    if refusal == Refusal.TARGET_TICK_TOO_FAR:
+        return CommandRefused(
+            what,
+            expected=f"a tick that comes within {defaults.SCHEDULE_AHEAD_S:g} s"
+            + (f", after tick {snapshot.tick}" if snapshot is not None else ""),
+            got=str(target_tick),
+            hint=_HINTS[refusal],
         )
     if refusal == Refusal.TOO_MANY_SCHEDULED:
         return CommandRefused(

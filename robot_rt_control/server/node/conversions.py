@@ -255,6 +255,7 @@ def session_messages(server: ControlServer) -> list[Any]:
                 lease=session.lease,
                 remaining=server.remaining(session),
                 detached=session.detached,
+                suspended=session.suspended,
                 program=session.program,
                 actions=list(actions),
                 active=[a.id for a in actions.values() if a.entry.identity in active],

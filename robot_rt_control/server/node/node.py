@@ -22,6 +22,7 @@ from robot_rt_control.ros.lifecycle_node import COMMON_PARAMETERS, NodeParameter
 from robot_rt_control.ros.node_help import NodeHelp
 from robot_rt_control.ros.node_process import run_node
 from robot_rt_control.ros.periodic import Periodic
+from robot_rt_control.ros.tick_time import TickTime
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.events.events import ServerEvent
@@ -107,6 +108,7 @@ class ControlServerNode(WorkcellNode):
         self._channel_name = ""
         self._digest = 0
         self._simulated = False
+        self._tick_time = TickTime(lambda: self.get_clock().now().nanoseconds)
         self._next_try = 0.0
         self._complaint = ""
         self._had_executor = False
@@ -175,7 +177,13 @@ class ControlServerNode(WorkcellNode):
             return
         assert self.server is not None
         parallel = ReentrantCallbackGroup()
-        self._offered_services = Services(self, lambda: self.server, lambda: self._recoveries, parallel)
+        self._offered_services = Services(
+            self,
+            lambda: self.server,
+            lambda: self._recoveries,
+            parallel,
+            lambda ns: time_message(self._ros_time(ns)),
+        )
         self._offered_runs = RunActions(self, lambda: self.server, parallel)
         self._stream_topics = StreamTopics(self, lambda: self.server)
         self._introspection = IntrospectionTopics(
@@ -276,7 +284,7 @@ class ControlServerNode(WorkcellNode):
         """A tick's start on the ROS clock [ns]: simulated time in lockstep."""
         if self._simulated:
             return time_ns
-        return self.get_clock().now().nanoseconds - (time.monotonic_ns() - time_ns)
+        return self._tick_time.of(time_ns)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

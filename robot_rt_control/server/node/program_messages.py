@@ -66,6 +66,7 @@ def state_message(state: SessionState, stamp: Any) -> Any:
         ],
         last_reaction=state.last_reaction,
         last_event=state.last_event,
+        suspended=state.suspended,
         ended=state.ended,
         end_reason=state.end_reason,
     )

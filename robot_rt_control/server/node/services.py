@@ -12,6 +12,7 @@ from rclpy.node import Node
 
 from robot_rt_control import srv
 from robot_rt_control.ros.refusals import answer_to
+from robot_rt_control.ros.stop_messages import stop_messages, stop_remark
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.node.conversions import (
     action_definition,
@@ -20,6 +21,7 @@ from robot_rt_control.server.node.conversions import (
     part_message,
     reaction_definition,
     session_messages,
+    time_message,
     variable_messages,
 )
 from robot_rt_control.server.node.own_thread import aside
@@ -57,6 +59,7 @@ class Services:
         server: gives the control server; None: it is not configured.
         recoveries: gives its recoveries.
         group: callbacks may run in parallel.
+        stamp: a tick's start [ns] → builtin_interfaces/Time on the ROS clock.
     """
 
     def __init__(
@@ -65,8 +68,9 @@ class Services:
         server: Callable[[], ControlServer | None],
         recoveries: Callable[[], Recoveries],
         group: CallbackGroup,
+        stamp: Callable[[int], Any] = time_message,
     ) -> None:
-        self._node, self._get, self._recoveries = node, server, recoveries
+        self._node, self._get, self._recoveries, self._stamp = node, server, recoveries, stamp
         handlers: dict[str, tuple[type, Callable[[ControlServer, Any, Any], str]]] = {
             "open_session": (srv.OpenSession, self._open_session),
             "renew_session": (srv.RenewSession, self._renew_session),
@@ -89,6 +93,7 @@ class Services:
             "set_speed": (srv.SetSpeed, self._set_speed),
             "set_motion": (srv.SetMotion, self._set_motion),
             "protective_stop": (srv.ProtectiveStop, self._protective_stop),
+            "resume_session": (srv.ResumeSession, self._resume_session),
             "recover_parts": (srv.RecoverParts, self._recover_parts),
             "workcell_digest": (std_srvs.srv.Trigger, self._workcell_digest),
             "list_parts": (srv.ListParts, self._list_parts),
@@ -112,18 +117,21 @@ class Services:
         """A service's callback: whatever happens becomes an answer, and nothing ends the node.
 
         A request with a session and a secret is a command: the secret is checked here, so that no handler forgets it.
+        A stop is never refused: its texts are cut.
         """
         fields = kind.Request.get_fields_and_field_types()
         commands = "session" in fields and "secret" in fields
+        operator = kind is srv.ResumeSession
 
         def call(request: Any, response: Any) -> Any:
             def do() -> str:
                 server = self._get()
                 if server is None:
                     raise ChannelError("the control server is not active", hint="Configure and activate it")
-                check_sizes(name, request)
+                if not (kind is srv.ProtectiveStop and request.stop):
+                    check_sizes(name, request)
                 if commands:
-                    server.authorize(request.session, request.secret, name)
+                    server.authorize(request.session, request.secret, name, operator=operator)
                 return handler(server, request, response)
 
             return answer_to(name, do, response, self._node.get_logger().error)
@@ -251,14 +259,29 @@ class Services:
         return ""
 
     def _set_speed(self, server: ControlServer, request: Any, response: Any) -> str:
-        server.set_speed(request.speed)
+        server.set_speed(request.speed, secret=request.secret)
+        if request.who:
+            self._node.get_logger().info(f"speed override {request.speed:g}, by {request.who}")
         return self._remark(server)
 
     def _set_motion(self, server: ControlServer, request: Any, response: Any) -> str:
         return server.set_motion(list(request.parts), request.command, secret=request.secret) or self._remark(server)
 
     def _protective_stop(self, server: ControlServer, request: Any, response: Any) -> str:
-        response.tick = server.protective_stop(request.stop, request.reason)
+        response.tick = server.protective_stop(
+            request.stop,
+            request.reason,
+            source=request.source,
+            who=request.who,
+            secret=request.secret,
+            everything=request.all,
+        )
+        stops = server.stops()
+        response.stops = stop_messages(stops, self._stamp)
+        return self._remark(server) or stop_remark(request, response.tick, stops)
+
+    def _resume_session(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.tick = server.resume(request.session, request.who)
         return self._remark(server)
 
     def _recover_parts(self, server: ControlServer, request: Any, response: Any) -> str:

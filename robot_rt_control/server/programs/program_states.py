@@ -31,6 +31,8 @@ class SessionState:
     """(active action, degree of freedom) → the governing strategy, and the tick in which it took over."""
     last_reaction: str = ""
     last_event: str = ""
+    suspended: bool = False
+    """A protective stop: nothing of it starts until it is resumed."""
     ended: bool = False
     end_reason: str = ""
 
@@ -53,6 +55,8 @@ class SessionState:
             changed = replace(
                 self, last_reaction=event.reaction or self.last_reaction, last_event=event.event or self.last_event
             )
+        elif event.kind in (Kind.SESSION_SUSPENDED, Kind.SESSION_RESUMED):
+            changed = replace(self, suspended=event.kind == Kind.SESSION_SUSPENDED)
         elif event.kind == Kind.SESSION_ENDED:
             changed = replace(self, active={}, strategies={}, ended=True, end_reason=event.reason)
         if changed == self:

@@ -35,7 +35,8 @@ class Recoveries:
     """All recoveries of a workcell, driven by the server's `poll`. Its methods may be called from any thread.
 
     An automatic recovery waits until the part is free and its fault can be cleared. A part that faults again during its
-    recovery, or within the cooldown after it, is left to people: so nothing loops.
+    recovery, or within the cooldown after it, is left to people: so nothing loops. So is one that waits when a
+    protective stop comes: after it nothing moves before somebody has asked.
 
     Args:
         described: part → its recovery.
@@ -54,6 +55,8 @@ class Recoveries:
         self._running: list[_Recovery] = []
         self._waiting: dict[str, float] = {}
         """Part → when its automatic recovery is to be tried."""
+        self._dropped: set[str] = set()
+        """Parts that are not recovered by themselves any more, which is to be reported."""
         self._ended: dict[str, float] = {}
         """Part → when its last recovery ended."""
         if described:
@@ -159,11 +162,26 @@ class Recoveries:
         described = self._described.get(event.part)
         if event.kind == Kind.PART_FAULTED and described is not None and described.automatic:
             self._waiting.setdefault(event.part, 0.0)
+        if self._waiting and (event.kind == Kind.PROTECTIVE_STOP or self._is_stopped()):
+            self._drop(*self._waiting)
+
+    def _is_stopped(self) -> bool:
+        view = self._server.snapshot()
+        return view is not None and view.protective_stop
+
+    def _drop(self, *parts: str) -> None:
+        """After a protective stop nothing moves by itself: these parts are left to people."""
+        for part in parts:
+            self._waiting.pop(part, None)
+            self._dropped.add(part)
 
     def _poll(self) -> None:
         """At each `poll` of the server: drives what is under way, and begins what is automatic."""
-        if not self._running and not self._waiting:
+        if not self._running and not self._waiting and not self._dropped:
             return
+        while self._dropped:
+            reason = "not recovered by itself: a protective stop came. Release it, then recover the part by hand"
+            self._server.announce(Kind.RECOVERY_ENDED, parts=[self._dropped.pop()], reason=reason)
         with self._lock:
             for recovery in list(self._running):
                 self._drive(recovery)
@@ -195,11 +213,14 @@ class Recoveries:
         if view is None or any(r.part == part for r in self._running):
             return
         if view.operational_state(server.parts[part].index) != OperationalState.FAULTED:
-            del self._waiting[part]  # somebody was faster
+            self._waiting.pop(part, None)  # somebody was faster
             return
         since = self._clock() - self._ended.get(part, -float("inf"))
+        if self._is_stopped():
+            self._drop(part)
+            return
         if since < described.cooldown:
-            del self._waiting[part]
+            self._waiting.pop(part, None)
             server.announce(
                 Kind.RECOVERY_ENDED,
                 parts=[part],
@@ -208,7 +229,7 @@ class Recoveries:
             )
             return
         try:
-            if view.protective_stop or server.session_of_part(part):
+            if server.session_of_part(part):
                 raise SessionError(f"part {part!r} is not free")
             if not view.position_known(server.parts[part].index):
                 raise CommandRefused(f"the position of part {part!r} is not known")
@@ -217,6 +238,7 @@ class Recoveries:
             self._begin(part)
         except RobotControlError as error:
             _log.debug("automatic recovery of part %r waits: %s", part, error)
-            self._waiting[part] = self._clock() + _RETRY_S
+            if part in self._waiting:  # no protective stop came meanwhile
+                self._waiting[part] = self._clock() + _RETRY_S
         else:
-            del self._waiting[part]
+            self._waiting.pop(part, None)

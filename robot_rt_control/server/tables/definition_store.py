@@ -76,6 +76,8 @@ class DefinitionStore:
         self.fallbacks = Fallbacks()
         self.detached: dict[int, int] = {}
         """identity of a session → ticks for which it goes on without client or server."""
+        self.suspended: set[int] = set()
+        """Identities of sessions that a protective stop has suspended."""
         self.parameters = Arena(capacities.PARAMETER_ARENA_BYTES, name="PARAMETER_ARENA_BYTES", what="parameters")
         self.state = Arena(capacities.STATE_ARENA_BYTES, name="STATE_ARENA_BYTES", what="state")
         self.action_slots = SlotPool(capacities.MAX_ACTIONS, name="MAX_ACTIONS", what="actions")
@@ -185,6 +187,7 @@ class DefinitionStore:
                     actions=tuple(a.entry for a in s.actions.values()),
                     free=tuple(r.block for r in s.reactions.values()),
                     detached=self.detached.get(s.identity, 0),
+                    suspended=s.identity in self.suspended,
                 )
                 for s in by_age
             ],

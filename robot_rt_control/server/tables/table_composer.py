@@ -92,6 +92,8 @@ class SessionEntry:
     """Free-standing reactions, as they were defined."""
     detached: int = 0
     """[ticks] for which it goes on without client or server; 0: it ends with them."""
+    suspended: bool = False
+    """A protective stop came before the tables knew it, and it was not resumed since."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,6 +199,7 @@ def _write_sessions(contents: TableContents, tables: np.record) -> None:
         rows["name"][session.index] = _label(session.name)
         rows["rank"][session.index] = rank
         rows["detached"][session.index] = session.detached
+        rows["suspended"][session.index] = session.suspended
     indices = [s.index for s in contents.sessions] + [index for index, _ in contents.former_sessions]
     tables.n_sessions = max(indices) + 1
 

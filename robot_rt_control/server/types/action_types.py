@@ -64,7 +64,7 @@ def register(loaded: LoadedType, index: int, *, period: float = defaults.PERIOD_
 
     Raises:
         DefinitionError: names the type and the declaration that is not valid.
-        CompileError: it is slower than its time budget, and not built in.
+        CompileError: it is slower than its time budget, or its loops let it be much slower, and it is not built in.
     """
     declared = loaded.declared
     of = f"action type {declared.name!r}"
@@ -86,6 +86,18 @@ def register(loaded: LoadedType, index: int, *, period: float = defaults.PERIOD_
         raise CompileError(
             registered.too_slow,
             hint="Do less in its real-time methods and more in prepare_parameters, or declare a larger `time_budget`",
+        )
+    most = defaults.FAR_ABOVE_BUDGET * registered.time_budget
+    if loaded.worst_time > most and loaded.origin != BUILT_IN:
+        raise CompileError(
+            loaded.worst_loop or of,
+            expected=(
+                f"at most {most * 1e6:.0f} µs in one tick, {defaults.FAR_ABOVE_BUDGET} times its time budget, whatever "
+                "its loops and branches do"
+            ),
+            got=f"up to {loaded.worst_time * 1e6:.0f} µs",
+            hint="Declare a smaller `maximum` of what the loop counts to, or a larger `time_budget`; or do a part of "
+            "the work in each tick",
         )
     return registered
 

@@ -33,6 +33,9 @@ class LoadedType:
     """Where it comes from: "built in", a file, a module, or an entry point."""
     compute_time: float = math.nan
     """The time of its longest tick [s]; NaN: not measured."""
+    worst_time: float = 0.0
+    worst_loop: str = ""
+    """See `BuiltType`."""
 
 
 def build_types(
@@ -79,12 +82,13 @@ def _classes(source: str | type[ActionType], builder: Builder) -> list[tuple[str
 def _load(spec: str | type[ActionType], origin: str, built: BuiltType, builder: Builder) -> LoadedType:
     """The type that was built; a user's class never comes into this process."""
     place, _, name = (spec if isinstance(spec, str) else spec_of(spec)).rpartition(":")
+    times = built.compute_time, built.worst_time, built.worst_loop
     if _is_own(place):
         origin, code = BUILT_IN, load_action_type(spec).action_type
-        return LoadedType(built.declared, built.key, code, origin, built.compute_time)
+        return LoadedType(built.declared, built.key, code, origin, *times)
     place = str(Path(place).absolute()) if place.endswith(".py") else place
     file = builder.preparers.load(f"{place}:{name}", built.files)
-    return LoadedType(built.declared, built.key, UserClass(file, name), origin, built.compute_time)
+    return LoadedType(built.declared, built.key, UserClass(file, name), origin, *times)
 
 
 def _is_own(place: str) -> bool:

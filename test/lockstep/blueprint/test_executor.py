@@ -172,7 +172,7 @@ def test_N36_a_start_is_refused_before_anything_moves(bench: Bench) -> None:
     client.protective_stop("a person")
     with refused(CommandRefused, "a protective stop holds the robot"):
         bench.start("caller")
-    client.release()
+    client.release(secret=client.backend.operator_secret())
     with refused(DefinitionError, "unknown skill 'swin'; .*did you mean 'swing'"):
         bench.start("swin")
     with refused(DefinitionError, "'far'"):
@@ -288,7 +288,7 @@ def test_a_protective_stop_leaves_the_run_standing(bench: Bench) -> None:
     bench.step(50)
     (itself, *_) = bench.executor.state().nodes
     assert bench.executor.state().protective_stop and itself.state == "cut" and itself.has_to_be_said
-    bench.client.release()
+    bench.client.release(secret=bench.client.backend.operator_secret())
     bench.step(50)
     assert not bench.executor.state().protective_stop and bench.at_rest()
     bench.control("resume", how="again")

@@ -112,7 +112,7 @@ def test_N28_a_protective_stop_leaves_the_run_standing(skills: SkillCatalogue) -
         client.protective_stop("a person")
         run.step(300)
         assert run.runner.engine.control.standing is not None and client.value("arm.at_rest") == 1.0
-        client.release()
+        client.release(secret=client.backend.operator_secret())
         run.step(50)
         assert [r["path"] for r in run.records if r["what"] == "start"] == ["touch"]
         assert run.give(events.Resume(how="again", source="test")) == ""

@@ -1,8 +1,9 @@
-"""Rules K9 to K12 of docs/semantics.md: what real-time code may do, and how long it may take."""
+"""Rules K9 to K12, K17 and K18 of docs/semantics.md: what real-time code may do, and how long it may take."""
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from loaded_types import MOVING, POSITION, Busy, Drift
 from robot_rt_control.client.actions import Action
 from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import CompileError, DefinitionError
@@ -115,7 +117,7 @@ class TooBusy(Busy):
     """Shows what it takes."""
 
     name = "too_busy"
-    example = {"rounds": 100_000}
+    example = {"rounds": 20_000}
 
 
 class Rounds(ActionType):
@@ -215,6 +217,10 @@ def test_K11_a_loop_is_measured_at_the_maximum_of_its_parameter(cell: LockstepCe
     assert session.value("a.x") == 2.0
 
 
+SLOW = 8_000
+"""Rounds of Busy: above its budget, and not far above it."""
+
+
 def test_K12_an_action_above_its_budget_is_reported_once_a_second(cell: LockstepCell) -> None:
     cell.executor.world.memory.watching = 1  # as in the wall-clock loop
     session = cell.session("left")
@@ -222,7 +228,7 @@ def test_K12_an_action_above_its_budget_is_reported_once_a_second(cell: Lockstep
     session.start("a")
     cell.step(5)
     assert not cell.kinds("budget_exceeded", current_action="a")
-    session.set("a", rounds=20_000)
+    session.set("a", rounds=SLOW)
     first = cell.step()
     cell.step(1050)
     told = cell.kinds("budget_exceeded", current_action="a")
@@ -244,17 +250,88 @@ def test_K12_it_fails_after_three_ticks_in_a_row_where_the_workcell_says_so(work
         other.start("b")
         cell.step(5)
         for _ in range(3):
-            session.set("a", rounds=20_000)
+            session.set("a", rounds=SLOW)
             cell.step(2)
             session.set("a", rounds=1)
             cell.step(1)
         assert cell.active("left") == "a", "never three in a row"
-        session.set("a", rounds=20_000)
+        session.set("a", rounds=SLOW)
         tick = cell.step(5)
         reason = "its code took longer than its time budget in several ticks in a row"
         assert [(e.tick, e.reason) for e in cell.kinds("action_failed")] == [(tick - 2, reason)]
         assert cell.active("left") == "safety" and session.ended is not None
         assert cell.active("right") == "b" and other.ended is None
+
+
+class Hidden(Rounds):
+    """Its measured tick is short. Another one, in a branch that the measurement does not take, is not."""
+
+    name = "hidden"
+
+    @staticmethod
+    def control(state, params, part):
+        if part.position[0] > 1000.0:
+            for i in range(3000):
+                for k in range(3000):
+                    state.x = math.sin(state.x + i * k)
+
+
+class Chosen(Rounds):
+    """Of two branches the longer one counts, and a function as often as it is called."""
+
+    name = "chosen"
+    parameters = (Parameter(name="n", type="int", default=1, minimum=0, maximum=30_000),)
+
+    @staticmethod
+    def control(state, params, part):
+        if part.position[0] > 1000.0:
+            for _ in range(2):
+                spin(state, params)
+        else:
+            for i in range(10):
+                state.x += i
+
+
+@realtime
+def spin(state, params):
+    for i in range(params.n):
+        state.x += i * 0.5
+
+
+def test_K17_loops_that_could_hold_the_tick_for_many_times_the_budget_are_refused(cell: LockstepCell) -> None:
+    with pytest.raises(CompileError) as refused:
+        cell.load(Hidden)
+    found = refused.value
+    line = inspect.getsourcelines(Hidden)[1] + 8
+    assert found.what == f"{__file__}:{line}: loops over range(3000), up to 3000 rounds"
+    assert found.expected.startswith("at most 500 µs in one tick, 10 times its time budget")
+    assert found.got.startswith("up to ") and found.got.endswith(" µs") and float(found.got.split()[2]) > 1e5
+    assert "Declare a smaller `maximum`" in found.hint
+
+
+def test_K17_a_smaller_maximum_makes_it_load(cell: LockstepCell) -> None:
+    cell.load(Chosen)
+    assert cell.types.get("chosen", "").time_budget == 50e-6
+
+
+def test_K18_an_action_that_is_far_above_its_budget_again_and_again_ends_by_default(cell: LockstepCell) -> None:
+    world = cell.executor.world.memory
+    session, other = cell.session("left"), cell.session("right")
+    session.add(Action("a", Busy))
+    other.add(Action("b", "probe", speed=0.1))
+    session.start("a")
+    other.start("b")
+    cell.step(2)
+    for tables in world.tables:
+        tables.types[cell.types.get("busy", "").index].budget_ns = 1000  # its code cannot be far above its own
+    world.watching = 1
+    session.set("a", rounds=20_000)
+    tick = cell.step(10)
+    reason = "its code used more than 10 times its time budget in 3 ticks"
+    [failed] = cell.kinds("action_failed")
+    assert failed.reason == reason and failed.tick < tick
+    assert cell.active("left") == "safety" and session.ended is not None
+    assert cell.active("right") == "b" and other.ended is None
 
 
 def test_K12_nothing_is_watched_in_lockstep_but_with_every_other_clock(cell: LockstepCell) -> None:

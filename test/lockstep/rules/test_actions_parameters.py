@@ -9,9 +9,9 @@ from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.session import Session
 from robot_rt_control.server.link.transactions import transaction_row
 from robot_rt_control.testing.lockstep_cell import LockstepCell
-from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary import capacities, defaults
 from robot_rt_control.vocabulary.enums import Command
-from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
+from robot_rt_control.vocabulary.errors import CapacityError, CommandRefused, DefinitionError
 
 NEAR = "rangefinder.distance < 0.3"
 
@@ -159,6 +159,22 @@ def test_A12_a_start_for_a_later_tick_comes_in_that_tick(cell: LockstepCell, ses
     session.start("a", at_tick=due)
     cell.step()
     assert cell.kinds("command_refused")[-1].reason == "the target tick has passed"
+
+
+def test_A12_a_target_tick_that_is_too_far_ahead_is_refused(cell: LockstepCell, session: Session) -> None:
+    ahead = round(defaults.SCHEDULE_AHEAD_S / cell.workcell.period)
+    session.start("b", at_tick=cell.tick + 1 + ahead + 1)
+    session.start("b", at_tick=cell.tick + 1 + ahead)
+    cell.step()
+    assert [e.reason for e in cell.kinds("command_refused")] == ["the target tick is too far ahead"]
+    cell.executor.channel.memory.gated = False  # so that the server waits for the answer
+    cell.server.core.at().link.gated = False
+    with pytest.raises(CommandRefused) as refused:
+        session.start("b", at_tick=10**9)
+    assert str(refused.value) == (
+        f"start of 'b' was refused; expected a tick that comes within 10 s, after tick {cell.tick}; got 1000000000. "
+        "Send it nearer to its tick"
+    )
 
 
 @pytest.mark.parametrize("when", ["before", "same tick"])

@@ -213,3 +213,14 @@ def test_Q15_what_ends_the_motion_aborts_the_goal(bench: GripperBench) -> None:
     bench.run(0.1)
     bench.client.stop_all()
     assert bench.until(outcome).text.startswith("the motion was ended: ") and not outcome[0].is_success
+
+
+def test_L31_a_goal_after_a_protective_stop_resumes_the_session_that_held_an_object(bench: GripperBench) -> None:
+    bench.half_width = 0.01
+    assert bench.until(bench.follow(0.0, max_effort=10.0)).stalled
+    bench.client.protective_stop("door")
+    bench.run(0.1)
+    bench.client.release(secret=bench.client.backend.operator_secret())
+    bench.run(0.1)
+    assert bench.until(bench.follow(0.03)).reached_goal
+    bench.run(0.1)

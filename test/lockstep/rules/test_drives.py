@@ -177,7 +177,7 @@ def test_D4_a_motor_that_does_not_follow_faults_the_part_after_the_time_out(open
     cell.step(999)
     assert not faults(cell)
     cell.step(3)
-    words = "a motor is not enabled (lift, motor 1 of drive 'second', node 2)"
+    words = "a motor is not enabled (lift, motor 1 of drive 'second', node 2): it is in the state ready to switch on"
     assert faults(cell) == [("left", words)] and states(cell) == ("faulted", "enabled")
 
 
@@ -186,7 +186,8 @@ def test_D4_a_motor_that_disables_itself_faults_its_part_and_stays_disabled(open
     moving(cell)
     sim(cell, 3).state = MotorStatus.SWITCH_ON_DISABLED
     cell.step()
-    assert faults(cell) == [("right", "a motor is not enabled (y, motor 1 of drive 'third', node 7)")]
+    words = "a motor is not enabled (y, motor 1 of drive 'third', node 7): it is in the state switch on disabled"
+    assert faults(cell) == [("right", words)]
     for _ in range(300):
         cell.step()
         assert sim(cell, 3).state != MotorStatus.ENABLED

@@ -1,4 +1,4 @@
-"""Rules D14 to D18 of docs/semantics.md: drives on CANopen."""
+"""Rules D14 to D22 of docs/semantics.md: drives on CANopen."""
 
 from __future__ import annotations
 
@@ -78,8 +78,9 @@ def test_D15_the_node_gets_its_configuration_in_the_standards_order(rig: Callabl
         (0x1A01, 0, 0),
         (0x1A01, 1, 0x60410010),
         (0x1A01, 2, 0x60770010),
-        (0x1A01, 3, 0x60610008),
-        (0x1A01, 0, 3),
+        (0x1A01, 3, 0x603F0010),
+        (0x1A01, 4, 0x60610008),
+        (0x1A01, 0, 4),
         (0x1801, 1, 0x281),
     ]
 
@@ -195,6 +196,67 @@ def test_D18_the_computers_heartbeat_reaches_the_drives(rig: Callable) -> None:
     assert [bytes(message.data) for message in beats] == [b"\x05"] * 3, "each 0.1 s"
 
 
+def test_D19_a_drive_in_another_mode_is_not_enabled_also_if_it_has_one_mode_only(rig: Callable) -> None:
+    cell = rig(enable_timeout=0.1).start()
+    tilt = cell.servos["tilt"]
+    tilt.fixed_mode = 1
+    cell.enable("head")
+    assert (tilt.state, cell.state("head/tilt.status")) == (ENABLED, SWITCHED_ON), "its part does not move yet"
+    cell.cycle(30)
+    assert cell.state("head/tilt.error") == 0x6320 and tilt.state == DISABLED
+    tilt.fixed_mode = 0
+    cell.life.switch_modes({"head": CommandMode.NONE})
+    cell.enable("head")
+    assert (cell.state("head/tilt.error"), cell.state("head/tilt.status")) == (0, ENABLED)
+
+
+def test_D19_a_mode_that_changes_in_motion_is_an_error_after_three_exchanges(rig: Callable) -> None:
+    cell = rig().start()
+    cell.enable("head")
+    tilt = cell.servos["tilt"]
+    tilt.fixed_mode = 9
+    cell.cycle(3)
+    assert cell.state("head/tilt.error") == 0
+    cell.cycle()
+    assert cell.state("head/tilt.error") == 0x6320
+    cell.cycle(3)
+    assert tilt.state == DISABLED
+
+
+def test_D20_a_drive_that_is_enabled_and_ignores_its_commands_is_given_up(rig: Callable) -> None:
+    cell = rig(enable_timeout=0.1).start()
+    tilt = cell.servos["tilt"]
+    tilt.ignores = True
+    cell.enable("head")
+    assert (tilt.state, cell.state("head/tilt.status")) == (ENABLED, SWITCHED_ON)
+    cell.cycle(30)
+    assert cell.state("head/tilt.error") == 0x6321
+    tilt.ignores = False
+    cell.life.switch_modes({"head": CommandMode.NONE})
+    cell.enable("head")
+    assert cell.state("head/tilt.status") == ENABLED
+    tilt.ignores = True
+    cell.cycle(4)
+    assert cell.state("head/tilt.error") == 0x6321
+
+
+def test_D20_a_drive_without_this_bit_moves_if_its_description_says_so(rig: Callable) -> None:
+    drives = load_workcell(CONFIG / "canopen.yaml").devices[0].config["drives"]
+    cell = rig(drives=[{**drive, "reports_following": False} for drive in drives]).start()
+    cell.servos["tilt"].ignores = True
+    cell.enable("head")
+    cell.cycle(20)
+    assert (cell.state("head/tilt.error"), cell.state("head/tilt.status")) == (0, ENABLED)
+
+
+def test_D21_the_error_code_comes_with_the_fault_also_without_an_emergency_message(rig: Callable) -> None:
+    cell = rig().start()
+    cell.enable("head")
+    cell.servos["tilt"].fault(0x7305, silent=True)
+    cell.cycle()
+    assert (cell.state("head/tilt.error"), cell.state("head/tilt.status") >= REACTION) == (0x7305, True)
+
+
 # --- through the loop -------------------------------------------------------------------------------
 
 
@@ -290,3 +352,22 @@ def test_D17_motion_errors_and_losses_of_canopen_drives_in_the_loop(cell: Lockst
     cell.server.set_motion(["head"], "enable")
     cell.step(3)
     assert states(cell)[1] == "FAULTED" and tilt.state == FAULT, "an error that was not cleared is not reset"
+
+
+def test_D22_an_enabling_that_hangs_says_in_which_state(cell: LockstepCell, line: dict[str, Servo]) -> None:
+    tilt = line["tilt"]
+    cell.server.set_motion(["head"], "disable")
+    cell.step(20)
+    tilt.hangs, tilt.stuck, tilt.error = SWITCHED_ON, False, 0
+    cell.server.set_motion(["head"], "clear_faults")
+    cell.step(2)
+    cell.events.clear()
+    cell.server.set_motion(["head"], "enable")
+    cell.step_until(lambda: states(cell)[1] == "FAULTED", at_most=1000)
+    words = "a motor is not enabled (tilt, motor 1 of drive 'head_drive', node 3): it is in the state switched on"
+    assert faults(cell)[-1] == ("head", words)
+    tilt.hangs = DISABLED
+    cell.server.set_motion(["head"], "clear_faults")
+    cell.step(2)
+    cell.server.set_motion(["head"], "enable")
+    cell.step_until(lambda: states(cell)[1] == "ENABLED")

@@ -147,12 +147,14 @@ def test_L13_no_event_names_a_file_that_cannot_be_written(cell: LockstepCell, mo
     monkeypatch.setattr(Sink, "__init__", lambda self, path, reserve=0: real(self, path, reserve))
     second = stop()
     assert Path(second).exists() and load_fault_log(second).about["kind"] == "protective_stop"
-    assert stop() == "", "there is no room for a third"
+    monkeypatch.setattr(Sink, "__init__", full)
+    assert stop() == stop() == "", "there is no room for a third"
     assert cell.executor.part_status()[0].fault_file == ""
     monkeypatch.undo()
     recorder._next_try = 0.0
     cell.step()
-    assert Path(stop()).exists(), "there is room again"
+    last = stop()
+    assert Path(last).exists() and last.endswith("_005.mcap"), "there is room again"
 
 
 def test_L13_a_log_that_could_not_be_written_is_tried_again_and_disturbs_no_later_one(

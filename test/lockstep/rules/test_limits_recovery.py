@@ -185,3 +185,29 @@ def test_a_recovery_that_is_not_valid_is_refused_with_the_workcell(
 ) -> None:
     with pytest.raises(DefinitionError, match=words):
         changed_workcell(tmp_path, {"parts/left/recovery": recovery})
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_L32_after_a_protective_stop_no_part_recovers_by_itself(automatic: LockstepCell, before: bool) -> None:
+    """Whether it faulted before the stop or during it."""
+    session = automatic.session("left")
+    session.add(Action("bad", "writer", parts="left", kind=1))
+    if before:
+        session.start("bad")
+        automatic.step()
+    automatic.server.protective_stop(True, source="door")
+    automatic.step()
+    if not before:
+        limits = automatic.executor.world.memory.limits[0]
+        limits.velocity[0] *= -1.0
+        automatic.step()
+        limits.velocity[0] *= -1.0
+    assert state(automatic) == "faulted"
+    session.close()
+    automatic.server.protective_stop(False)
+    run(automatic)
+    reason = "not recovered by itself: a protective stop came. Release it, then recover the part by hand"
+    assert events(automatic) == [("recovery_ended", reason)] and state(automatic) == "faulted"
+    automatic.recoveries.recover(["left"])
+    run(automatic)
+    assert events(automatic)[1:] == [("recovery_started", "program maintenance_pose"), ("recovery_ended", "done")]

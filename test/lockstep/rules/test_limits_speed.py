@@ -1,4 +1,4 @@
-"""Rule L10 of docs/semantics.md: the speed override slows motions down on their path."""
+"""Rules L10 and L33 of docs/semantics.md: the speed override slows motions down on their path, without a jolt."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arms_cell import cell_of, go
 
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.session import Session
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.vocabulary.defaults import ACCELERATION_MARGIN, JERK_MARGIN
 
 ARM7 = Path(__file__).parents[3] / "config" / "arm7.yaml"
 DT = 1e-3
@@ -175,3 +177,107 @@ def test_L10_a_safety_action_brings_to_rest_as_fast_at_any_speed(arm: LockstepCe
     session.close()
     arm.step(100)
     assert arm.active("arm") == "safety" and not live.commanded_velocity[:7].any()
+
+
+STREAMS: dict[str, list[float]] = {
+    "follow_joint_stream": [0.5, 0.4, 0.5, 0.4, 0.5, 0.4, 0.5],
+    "follow_joint_velocity_stream": [0.5, -0.4, 0.5, -0.4, 0.5, -0.4, 0.5],
+    "follow_twist_stream": [0.05, 0.1, -0.05, 0.1, 0.0, -0.1],
+}
+"""Follower → how far its goal swings: about the start, or about 0."""
+
+
+def swing(k: int) -> float:
+    """From -1 to 1 and back, now and then at once."""
+    return float(np.sin(0.004 * k)) if k % 1400 < 1000 else -1.0
+
+
+def needs(cell: LockstepCell, parts: list[str], ticks: int, change: Random | None, goal: Any = None) -> np.ndarray:
+    """Largest acceleration and jerk that left in these ticks, as fractions of what applications plan with.
+
+    Args:
+        change: the override is changed at these moments: to 0 and back, and while it still changes.
+        goal: called before each tick with its number.
+    """
+    rows = []
+    live = [cell.part(p) for p in parts]
+    for k in range(ticks):
+        if change is not None and change.random() < 0.012:
+            now = float(cell.executor.world.memory.speed)
+            cell.server.set_speed(change.choice((0.0, 0.0, 1.0, 1.0, now, change.random())))
+        if goal is not None:
+            goal(k)
+        cell.step()
+        rows.append(np.concatenate([part.commanded_position[: part.dof] for part in live]))
+    a, jerk = (np.concatenate([part[f][: part.dof] for part in live]) for f in ("acceleration_limit", "jerk_limit"))
+    q = np.array(rows)
+    return np.array([(np.abs(np.diff(q, n, axis=0)) / DT**n / limit).max() for n, limit in ((2, a), (3, jerk))])
+
+
+def assert_no_jolt(changed: np.ndarray, constant: np.ndarray) -> None:
+    """What a motion needs beside its own, while the override changes."""
+    most = np.maximum(constant, [ACCELERATION_MARGIN, JERK_MARGIN])
+    assert (changed <= 1.02 * most).all(), f"{changed} of acceleration and jerk; at a constant override {constant}"
+
+
+@pytest.mark.parametrize("motion", MOTIONS)
+def test_L33_no_motion_jolts_however_the_speed_changes(motion: str) -> None:
+    found = []
+    for change in (None, Random(motion)):
+        with LockstepCell(ARM7) as cell:
+            start(cell, motion)
+            found.append(needs(cell, ["arm"], 2500, change))
+            assert not cell.kinds("part_faulted") and not cell.kinds("action_failed")
+    assert_no_jolt(found[1], found[0])
+
+
+@pytest.mark.parametrize("follower", STREAMS)
+def test_L33_no_follower_of_a_stream_jolts_however_the_speed_changes(follower: str) -> None:
+    reach = STREAMS[follower]
+    found = []
+    for change in (None, Random(follower)):
+        with LockstepCell(ARM7) as cell:
+            session = cell.session("arm")
+            session.add(Action("go", follower))
+            session.start("go")
+            stream = session.stream("go", "goal")
+            begin = cell.part("arm").position[:7].copy() if follower == "follow_joint_stream" else np.zeros(len(reach))
+
+            def goal(k: int) -> None:
+                if k % 10 == 0:
+                    stream.write((begin + swing(k) * np.array(reach)).tolist())  # noqa: B023
+
+            found.append(needs(cell, ["arm"], 3000, change, goal))
+            assert not cell.kinds("part_faulted") and not cell.kinds("action_failed")
+    assert_no_jolt(found[1], found[0])
+
+
+@pytest.mark.parametrize("options", [{}, {"finish": "together"}, {"profile": "async"}])
+def test_L33_no_motion_group_jolts_however_the_speed_changes(tmp_path: Path, options: dict[str, Any]) -> None:
+    found = []
+    for change in (None, Random(str(options))):
+        cell, session = cell_of(tmp_path, 3)
+        session.add(go(3, **options), go(3, "back", -1.0, **options))
+        session.start("go")
+        found.append(needs(cell, ["arm0", "arm1", "arm2"], 800, change))
+        session.start("back")
+        found[-1] = np.maximum(found[-1], needs(cell, ["arm0", "arm1", "arm2"], 2500, change))
+        assert not cell.kinds("part_faulted") and not cell.kinds("action_failed")
+        cell.close()
+    assert_no_jolt(found[1], found[0])
+
+
+def test_L33_braking_by_the_default_action_goes_on_without_a_jolt_also_after_the_speed_was_0(
+    arm: LockstepCell,
+) -> None:
+    session = start(arm, "move_joint")
+    arm.step(500)
+    session.stop("go")
+    arm.step(40)
+    assert arm.active("arm") == "default" and arm.part("arm").commanded_velocity[:7].any()
+    found = []
+    for speed, ticks in ((0.0, 600), (1.0, 60), (0.2, 100), (1.0, 800)):
+        arm.server.set_speed(speed)
+        found.append(needs(arm, ["arm"], ticks, None))
+    assert_no_jolt(np.max(found, axis=0), np.ones(2))
+    assert not arm.part("arm").commanded_velocity[:7].any() and arm.executor.world.memory.speed == 1.0

@@ -92,6 +92,7 @@ def test_L12_nothing_starts_until_it_is_released_and_releasing_starts_nothing(ce
     cell.step(50)
     assert [e.tick for e in cell.kinds("protective_stop_released")] == [tick]
     assert [cell.active(name) for name in MOVING] == ["none"] * 3, "releasing starts nothing"
+    other.resume()
     other.start("d")
     cell.step()
     assert cell.active("left") == "d"

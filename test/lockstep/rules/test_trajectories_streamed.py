@@ -120,7 +120,7 @@ def hold(bench: Bench, number: float) -> None:
     assert bench.follower.preparing.wait(60.0)
 
 
-def test_J17_of_those_that_come_while_one_is_prepared_only_the_newest_is_begun(bench: Bench):
+def test_J17_of_those_that_come_while_one_is_prepared_only_the_newest_is_begun(bench: Bench) -> None:
     hold(bench, 1)
     bench.send(*range(2, 1000))
     bench.follower.go_on.set()
@@ -128,7 +128,7 @@ def test_J17_of_those_that_come_while_one_is_prepared_only_the_newest_is_begun(b
     assert bench.follower.begun == [1, 999]
 
 
-def test_J18_an_empty_one_waits_for_no_preparation_and_drops_what_came_before(bench: Bench):
+def test_J18_an_empty_one_waits_for_no_preparation_and_drops_what_came_before(bench: Bench) -> None:
     hold(bench, 1)
     bench.send(2, 3, 0)
     bench.until(lambda: bool(bench.follower.stops))
@@ -140,7 +140,7 @@ def test_J18_an_empty_one_waits_for_no_preparation_and_drops_what_came_before(be
     assert bench.follower.begun == [4] and len(bench.follower.stops) == 1
 
 
-def test_J18_one_that_comes_after_an_empty_one_is_begun_after_it(bench: Bench):
+def test_J18_one_that_comes_after_an_empty_one_is_begun_after_it(bench: Bench) -> None:
     for number in range(1, 200):
         bench.send(0, number)
         bench.settle()
@@ -153,7 +153,7 @@ def test_J18_one_that_comes_after_an_empty_one_is_begun_after_it(bench: Bench):
 
 
 @pytest.mark.parametrize("how", ["cancel", "deactivate"])
-def test_J18_a_cancel_and_a_deactivation_drop_what_was_not_begun(bench: Bench, how: str):
+def test_J18_a_cancel_and_a_deactivation_drop_what_was_not_begun(bench: Bench, how: str) -> None:
     hold(bench, 1)
     bench.send(2)
     if how == "cancel":
@@ -171,7 +171,7 @@ def interrupted(text: str) -> Outcome:
     return Outcome(code=Code.INVALID_GOAL, text=text, is_interrupted=True)
 
 
-def test_J19_after_an_interruption_they_are_followed_again_after_a_pause(bench: Bench):
+def test_J19_after_an_interruption_they_are_followed_again_after_a_pause(bench: Bench) -> None:
     bench.send(1)
     bench.settle()
     bench.follower.done[0](interrupted("the motion was ended: a protective stop"))
@@ -185,7 +185,7 @@ def test_J19_after_an_interruption_they_are_followed_again_after_a_pause(bench: 
     assert bench.follower.begun == [1, 100]
 
 
-def test_J19_or_after_an_empty_one_also_if_the_part_was_not_free(bench: Bench):
+def test_J19_or_after_an_empty_one_also_if_the_part_was_not_free(bench: Bench) -> None:
     bench.follower.refusal = GoalRefused.by_workcell(RobotControlError("part 'arm' is not free"))
     bench.send(1)
     bench.settle()
@@ -198,7 +198,7 @@ def test_J19_or_after_an_empty_one_also_if_the_part_was_not_free(bench: Bench):
     assert bench.follower.begun == [4]
 
 
-def test_J19_one_that_is_not_valid_needs_no_pause(bench: Bench):
+def test_J19_one_that_is_not_valid_needs_no_pause(bench: Bench) -> None:
     bench.follower.refusal = GoalRefused("a velocity")
     bench.send(1)
     bench.settle()

@@ -285,3 +285,24 @@ def test_over_a_socket_with_the_documents_client(capsys: pytest.CaptureFixture[s
         runner.join(_PATIENCE_S)
         client.close()
     assert not runner.is_alive()
+
+
+def test_L31_after_a_protective_stop_the_next_request_resumes_the_session(client: LockstepClient) -> None:
+    def stop() -> None:
+        service.ask(robot="arm1", to=[0.5, 0, 0])  # it is prepared meanwhile
+        client.protective_stop("door")
+        client.cell.step(5)
+        client.release(secret=client.backend.operator_secret())
+        client.cell.step(5)
+        service.ask(robot="arm0", to=[0.2, 0, 0])
+
+    def first(made: Scripted) -> None:
+        made.ask(robot="arm0", to=[0.5, 0, 0])
+        made.on[1, "progress"] = stop
+        made.on[3, "done"] = made.stop
+
+    service = Scripted(client, first)
+    service.run()
+    assert "a protective stop" in service.last(1)["reason"]
+    assert service.states(2)[-1] in ("stopped", "refused") and "started" not in service.states(2)
+    assert service.states(3) == ["accepted", "started", "done"]

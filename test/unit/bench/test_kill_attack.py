@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.kill_attack import CLOCK, HARDWARE, MAX_AGE_TICKS, VICTIMS, driven_workcell
+from bench.kill_attack import CLOCK, HARDWARE, MAX_AGE_TICKS, STOPPED, VICTIMS, driven_workcell
 from robot_rt_control.application.bringup import BringupOptions, ProcessDescription, processes
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle, load_plugin
@@ -18,7 +18,7 @@ def test_each_victim_is_a_process_of_its_own(tmp_path: Path) -> None:
     file = driven_workcell(tmp_path)
     options = BringupOptions(workcell=file, hardware=HARDWARE, clock=CLOCK, program="mover.py", blueprints=True)
     described = {p.executable for p in processes(options) if isinstance(p, ProcessDescription)}
-    assert set(VICTIMS) - {"client", "editor"} <= described
+    assert {STOPPED.get(victim, victim) for victim in VICTIMS} - {"client", "editor"} <= described
 
 
 def test_lost_cycles_do_not_look_like_a_fast_joint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

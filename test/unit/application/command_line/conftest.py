@@ -14,6 +14,7 @@ from robot_rt_control.application.command_line.main import main
 from robot_rt_control.testing.lockstep_client import LockstepClient
 
 ROOT = Path(__file__).resolve().parents[4]
+MORE = ("trace", "plot", "record")
 ARM7 = ROOT / "config" / "arm7.yaml"
 
 
@@ -39,7 +40,7 @@ def workcell() -> Iterator[LockstepClient]:
 @pytest.fixture
 def client(workcell: LockstepClient, monkeypatch: pytest.MonkeyPatch) -> LockstepClient:
     """What the verbs connect to."""
-    for verb in ("status", "parts", "actions", "sessions", "start", "stop", "trace", "plot", "record"):
+    for verb in ("status", "parts", "actions", "sessions", "start", "stop", "release", "resume", *MORE):
         monkeypatch.setattr(f"{connection.__package__}.{verb}.connect", lambda _: _Kept(workcell))
     return workcell
 

@@ -60,7 +60,7 @@ def test_the_arguments_reach_the_client(monkeypatch: pytest.MonkeyPatch) -> None
     taken: dict[str, Any] = {}
     monkeypatch.setattr("robot_rt_control.client.Client", lambda name, **options: taken.update(options))
     connect(argparse.Namespace(namespace="cell", timeout=3.0))
-    assert taken == {"namespace": "cell", "timeout_s": 3.0, "startup_s": 3.0, "arguments": []}
+    assert taken == {"namespace": "cell", "timeout_s": 3.0, "startup_s": 3.0, "arguments": [], "operator": True}
 
 
 def test_without_ros_it_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -94,13 +94,41 @@ def test_stop_is_the_protective_stop(
     client: LockstepClient, shown: Callable[..., str], data: Callable[..., Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     try:
-        assert shown("stop", "--reason", "door open").startswith("all parts brake and hold until `stop --release` (")
+        assert shown("stop", "--reason", "door open").startswith("all parts brake and hold until `release` (tick ")
         assert main(["start", "move_joint", "--part", "arm", GOAL]) == ExitCode.FAILED
         assert "protective stop" in capsys.readouterr().err
         assert client.executor_status().protective_stop
     finally:
         assert data("stop", "--release")["done"] == "the protective stop is released"
     assert not client.executor_status().protective_stop
+
+
+def test_stops_are_released_and_sessions_resumed(
+    client: LockstepClient, shown: Callable[..., str], data: Callable[..., Any], tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    secret = tmp_path / "secret"
+    secret.write_text("key\n")
+    with client.session("arm") as session:
+        session.add(Action("a", "hold", parts="arm"))
+        client.protective_stop("somebody is near", source="curtain", secret="key")
+        try:
+            shown("stop", "--source", "door", "--reason", "open")
+            assert main(["release"]) == ExitCode.FAILED
+            assert "expected the source of one, as several are latched" in capsys.readouterr().err
+            told = shown("release", "--all", "--reason", "all is well")
+            assert "still latched" in told and "curtain" in told and "door" not in told
+            assert main(["release", "curtain"]) == ExitCode.FAILED
+            assert "the secret that the stop was made with" in capsys.readouterr().err
+            assert main(["release", "--secret-file", str(tmp_path)]) == ExitCode.FAILED
+            assert "expected a file with the stop's secret" in capsys.readouterr().err
+        finally:
+            assert data("release", "curtain", "--secret-file", str(secret))["stops"] == []
+        assert "suspended" in shown("sessions")
+        assert data("resume") == {"resumed": {session.id: client.executor_status().tick}}
+        assert shown("resume") == "no session is suspended\n"
+        session.start("a")
+        assert client.sessions()[0].active == ["a"]
 
 
 def test_a_session_can_be_stopped_by_anyone(client: LockstepClient, shown: Callable[..., str]) -> None:

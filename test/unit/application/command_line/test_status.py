@@ -31,11 +31,17 @@ def test_what_the_loop_and_its_parts_do(
 
 
 def test_a_protective_stop_is_seen(client: LockstepClient, shown: Callable[..., str]) -> None:
-    client.protective_stop()
+    client.protective_stop("open", source="door", who="Ann")
+    client.protective_stop(source="curtain", secret="key", who="Ben")
     try:
-        assert "in force: nothing moves until it is released" in shown("status")
+        told = shown("status")
+        assert "in force: nothing moves until each of these is released" in told
+        lines = [line.split() for line in told.splitlines()]
+        assert any(words[:5] == ["door", "open,", "Ann,", "since", "tick"] for words in lines)
+        assert any(words[0:1] == ["curtain"] and words[-3:] == ["needs", "its", "secret"] for words in lines)
     finally:
-        client.release()
+        client.release("door")
+        client.release("curtain", secret="key")
 
 
 def test_a_dead_control_server_leaves_the_executors_view(

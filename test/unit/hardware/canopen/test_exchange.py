@@ -79,14 +79,14 @@ def test_commands_and_states_survive_the_way(plans, control, mode, position, vel
         (0x80, b""),
     ]
     bus.arrive(0x183, struct.pack("<ii", position, velocity))
-    bus.arrive(0x283, struct.pack("<Hhb", control, torque, mode))
+    bus.arrive(0x283, struct.pack("<HhHb", control, torque, 0x7305, mode))
     bus.arrive(0x184, struct.pack("<ii", second, velocity))
-    bus.arrive(0x284, struct.pack("<Hh", control, torque))
+    bus.arrive(0x284, struct.pack("<HhHb", control, torque, 0, 8))
     others: list[tuple[int, bytes]] = []
     bus.arrive(0x703, b"\x05")
     exchange.receive(bus, 0.0, lambda cob_id, data: others.append((cob_id, bytes(data))))
-    assert exchange.states[0].tolist() == (control, mode, position, velocity, torque)
-    assert exchange.states[1].tolist() == (control, 0, second, velocity, torque)
+    assert exchange.states[0].tolist() == (control, 0x7305, mode, position, velocity, torque)
+    assert exchange.states[1].tolist() == (control, 0, 8, second, velocity, torque)
     assert others == [(0x703, b"\x05")]
     assert [int(c.sum()) for c in vars(exchange.counters).values()] == [0] * 5
 
@@ -96,10 +96,10 @@ def test_half_an_answer_changes_nothing(plans: list) -> None:
     exchange.send(bus)
     bus.arrive(0x183, bytes(range(8)))
     exchange.receive(bus, 0.0, print)
-    assert exchange.states[0].tolist() == (0, 0, 0, 0, 0)
+    assert exchange.states[0].tolist() == (0, 0, 0, 0, 0, 0)
     assert exchange.counters.lost.tolist() == [1, 1]
     exchange.send(bus)
-    for cob_id, size in ((0x183, 8), (0x283, 5), (0x184, 8), (0x284, 4)):
+    for cob_id, size in ((0x183, 8), (0x283, 7), (0x184, 8), (0x284, 7)):
         bus.arrive(cob_id, bytes(size))
     exchange.receive(bus, 0.0, print)
     assert exchange.counters.age.tolist() == [0, 0]

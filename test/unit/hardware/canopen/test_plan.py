@@ -42,8 +42,11 @@ def test_objects_are_packed_into_few_pdos() -> None:
         ["controlword", "torque", "mode"],
     ]
     assert [[m.field for m in pdo] for pdo in into_pdos(received(ALL[:1]))] == [["position", "controlword"]]
-    assert len(into_pdos(transmitted(ALL[:1], velocity=True))) == 2
-    assert len(into_pdos(transmitted(ALL[:1], velocity=False))) == 1, "8 bytes: position, statusword, torque"
+    assert [[m.field for m in pdo] for pdo in into_pdos(transmitted(velocity=True))] == [
+        ["position", "velocity"],
+        ["statusword", "torque", "error", "mode"],
+    ]
+    assert [m.field for m in into_pdos(transmitted(velocity=False, error=False))[1]] == ["mode"]
     for modes in (ALL, ALL[:2], ALL[1:], ALL[2:]):
         pdos = into_pdos(received(modes))
         assert all(sum(m.size for m in pdo) <= 8 for pdo in pdos)
@@ -57,7 +60,7 @@ def test_pdos_have_the_predefined_cob_ids(plan: Callable[..., DrivePlan]) -> Non
         ("0x1400", "0x1600", "0x205", 8),
         ("0x1401", "0x1601", "0x305", 5),
         ("0x1800", "0x1a00", "0x185", 8),
-        ("0x1801", "0x1a01", "0x285", 5),
+        ("0x1801", "0x1a01", "0x285", 7),
     ]
 
 
@@ -93,6 +96,17 @@ def test_an_eds_file_that_does_not_fit_is_refused(
     assert str(refused.value) == f"drive 'elbow', EDS file 'servo.eds': {text}"
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("[603F]", "[203F]"), ("AccessType=ro\nDefaultValue=0\nPDOMapping=1", "AccessType=ro\nPDOMapping=0")],
+)
+def test_D21_a_drive_without_an_error_code_that_can_be_mapped_is_taken_without(
+    plan: Callable[..., DrivePlan], old: str, new: str
+) -> None:
+    assert [entry[0] for entry in plan((old, new)).tpdos[1].entries] == [0x6041, 0x6077, 0x6061]
+    assert [entry[0] for entry in plan().tpdos[1].entries] == [0x6041, 0x6077, 0x603F, 0x6061]
+
+
 def test_startup_objects_must_be_in_the_eds_file(plan: Callable[..., DrivePlan]) -> None:
     with pytest.raises(HardwareError, match="object 0x2100:03; expected an object that the plugin needs"):
         plan(startup=[{"object": "0x2100", "sub": 3, "value": 1}])
@@ -111,7 +125,7 @@ def test_a_file_that_is_no_eds_file_is_refused(plan: Callable[..., DrivePlan], t
 def test_the_motors_of_a_drive_have_their_own_objects_and_pdos(plan: Callable[..., DrivePlan]) -> None:
     one = (CommandMode.POSITION,)
     text = EDS.read_text()
-    own = ["1400", "1600", "1800", "1A00"]
+    own = ["1400", "1600", "1800", "1801", "1A00", "1A01"]
     second = [part for part in text.split("\n[") if part[:2] == "60" and part[4] == "]" or part[:4] in own]
     moved = "\n[".join(f"{int(p[:4], 16) + (0x800 if p[0] == '6' else 0x40):04X}{p[4:]}" for p in second)
     modes = next(part for part in text.split("\n[") if part.startswith("6502"))
@@ -120,7 +134,8 @@ def test_the_motors_of_a_drive_have_their_own_objects_and_pdos(plan: Callable[..
         ("0x1400", "0x205", 0),
         ("0x1440", "0x305", 1),
     ]
-    assert both.tpdos[1].entries == [(0x6864, 32), (0x6841, 16), (0x6877, 16)]
+    assert both.tpdos[2].entries == [(0x6864, 32), (0x6841, 16), (0x6877, 16)]
+    assert both.tpdos[3].entries == [(0x683F, 16), (0x6861, 8)]
     with pytest.raises(HardwareError, match="object 0x1440:01; expected an object that the plugin needs"):
         plan(modes=(one, one), velocity=False)
     with pytest.raises(HardwareError, match="PDOs of 3 motors; expected at most 4 in each direction.*; got 6. Fewer"):

@@ -55,7 +55,7 @@ def test_a_fault_whose_cause_stays_comes_back(rig: Callable) -> None:
     cell.enable("head")
     assert cell.state("head/tilt.error") == 0, "it is being reset"
     cell.cycle(60)
-    assert cell.state("head/tilt.error") == 0x1000, "no further emergency message tells why"
+    assert cell.state("head/tilt.error") == 0x7305, "no further emergency message tells why, but its object does"
     assert cell.servos["tilt"].state == FAULT
 
 
@@ -78,7 +78,7 @@ def test_late_repeated_and_corrupt_answers_are_counted(rig: Callable) -> None:
     tilt.hold_back = 1
     cell.cycle(2)
     drive = "head/head_drive"
-    # One mode alone: 12 bytes, two TPDOs.
+    # 15 bytes, two TPDOs.
     assert (cell.state(f"{drive}.lost"), cell.state(f"{drive}.late"), cell.state(f"{drive}.repeated")) == (1, 2, 0)
     tilt.twice = True
     cell.cycle(2)

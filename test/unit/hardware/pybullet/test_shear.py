@@ -34,11 +34,11 @@ def test_it_is_a_spring_until_it_slides_and_springs_back():
 def test_never_more_than_coulomb_permits_and_never_along_the_normal():
     random, deformation = Random(1), (0.0, 0.0, 0.0)
     for _ in range(2000):
-        normal = tuple(random.gauss(0.0, 1.0) for _ in range(3))
-        size = math.dist(normal, (0.0, 0.0, 0.0))
-        normal = tuple(x / size for x in normal)
+        x, y, z = (random.gauss(0.0, 1.0) for _ in range(3))
+        size = math.dist((x, y, z), (0.0, 0.0, 0.0))
+        normal = (x / size, y / size, z / size)
         most = random.choice((0.0, random.uniform(0.0, 10.0)))
-        velocity = tuple(random.gauss(0.0, 0.1) for _ in range(3))
+        velocity = (random.gauss(0.0, 0.1), random.gauss(0.0, 0.1), random.gauss(0.0, 0.1))
         deformation, force = slide(deformation, velocity, normal, 1e4, most, DT)
         assert math.dist(force, (0.0, 0.0, 0.0)) <= most * (1.0 + 1e-9)
         assert abs(sum(a * b for a, b in zip(force, normal, strict=True))) < 1e-9 * (1.0 + most)

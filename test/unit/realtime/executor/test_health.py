@@ -21,6 +21,7 @@ def test_all_is_well(reading: Any) -> None:
     assert [(h.what, h.level) for h in healths] == [
         ("loop", Level.OK),
         ("control server", Level.OK),
+        ("protective stop", Level.OK),
         ("part arm", Level.OK),
     ]
     assert healths[0].message == "ticks every 1 ms (realtime)"
@@ -35,7 +36,7 @@ def test_all_is_well(reading: Any) -> None:
 
 def test_periods_are_among_the_values(reading: Any) -> None:
     periods = {LOOP: {"period mean [s]": "0.001"}, "arm": {"ticks without new data": "3"}}
-    loop, _, part = executor_health(reading(1.0, 1000), reading(0.0, 0), periods)
+    loop, _, _, part = executor_health(reading(1.0, 1000), reading(0.0, 0), periods)
     assert loop.values["period mean [s]"] == "0.001" and part.values["ticks without new data"] == "3"
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from robot_rt_control.memory.stops import Stop
 from robot_rt_control.realtime.executor.health import Reading
 from robot_rt_control.realtime.executor.trouble_log import TroubleLog
 
@@ -69,6 +71,20 @@ def test_ticks_by_request_and_slow_simulated_time_do_not_stand_still(reading: An
     assert log.see(reading(0.0, 5, **first), reading(60.0, 5, **first)) == []
     log, slow = Lines(), {"pace": 0.1, "server_attached": False, "server_epoch": 0}
     assert log.see(reading(0.0, 0, **slow), reading(5.0, 500, **slow)) == []
+
+
+def test_protective_stops_and_their_releases(log: Lines, reading: Any) -> None:
+    door = Stop(source="door", reason="open", who="Ann", number=1, tick=5, time_ns=0, needs_secret=False)
+    again = replace(door, number=2, reason="open again")
+    assert log.see(reading(0.4, 400, stops=[door])) == ["WARN protective stop: door: open (Ann)"]
+    assert log.see(reading(0.6, 600, stops=[door])) == []
+    released = replace(door, latched=False, release_reason="closed", release_who="Ben")
+    assert log.see(reading(0.8, 800, stops=[released])) == ["INFO protective stop released: door: closed (Ben)"]
+    short = replace(again, latched=False, release_who="Ben")
+    assert log.see(reading(1.0, 1000, stops=[released, short])) == [
+        "WARN protective stop: door: open again (Ann)",
+        "INFO protective stop released: door (Ben)",
+    ], "it was released before anybody looked"
 
 
 def test_a_lost_server_and_the_next_one(log: Lines, reading: Any) -> None:
