@@ -33,7 +33,7 @@ _numbers = itertools.count(1)
 
 
 PYTHON = (sys.executable, "-P", "-m")
-"""Begin of a command that runs a module of this package: nothing is imported from the working directory (K20)."""
+"""Begin of a command that runs a module of this package: nothing is imported from the working directory (K19)."""
 _main = getattr(sys.modules["__main__"], "__spec__", None)
 _WORKING_DIRECTORY = (
     os.getcwd() if _main is not None and _main.name.startswith("robot_rt_control.") and not sys.flags.safe_path else ""

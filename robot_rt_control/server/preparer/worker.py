@@ -11,7 +11,7 @@ file descriptors, or `{"abort": number}`. When a process ends, the one that fork
 where its code was. Orders and requests are pickled by the server. Answers come from users' processes: they are JSON.
 
 All processes end when their control socket or connection closes, and when the process that forked them ends. What
-users' code has started ends with them: the first two adopt what loses its parent below them, and kill it (K22).
+users' code has started ends with them: the first two adopt what loses its parent below them, and kill it (K21).
 """
 
 from __future__ import annotations

@@ -240,7 +240,7 @@ def test_K8_files_are_loaded_from_the_workcells_folders_only(cell: LockstepCell,
             load(str(inside / "broken.py"), stranger=True)
 
 
-def test_K21_clients_load_named_modules_and_entry_points_only(
+def test_K20_clients_load_named_modules_and_entry_points_only(
     drift: Drift, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     folder = drift.path.parent

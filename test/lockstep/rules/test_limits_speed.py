@@ -1,4 +1,4 @@
-"""Rules L10 and L33 of docs/semantics.md: the speed override slows motions down on their path, without a jolt."""
+"""Rules L10 and L24 of docs/semantics.md: the speed override slows motions down on their path, without a jolt."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ def assert_no_jolt(changed: np.ndarray, constant: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("motion", MOTIONS)
-def test_L33_no_motion_jolts_however_the_speed_changes(motion: str) -> None:
+def test_L24_no_motion_jolts_however_the_speed_changes(motion: str) -> None:
     found = []
     for change in (None, Random(motion)):
         with LockstepCell(ARM7) as cell:
@@ -232,7 +232,7 @@ def test_L33_no_motion_jolts_however_the_speed_changes(motion: str) -> None:
 
 
 @pytest.mark.parametrize("follower", STREAMS)
-def test_L33_no_follower_of_a_stream_jolts_however_the_speed_changes(follower: str) -> None:
+def test_L24_no_follower_of_a_stream_jolts_however_the_speed_changes(follower: str) -> None:
     reach = STREAMS[follower]
     found = []
     for change in (None, Random(follower)):
@@ -253,7 +253,7 @@ def test_L33_no_follower_of_a_stream_jolts_however_the_speed_changes(follower: s
 
 
 @pytest.mark.parametrize("options", [{}, {"finish": "together"}, {"profile": "async"}])
-def test_L33_no_motion_group_jolts_however_the_speed_changes(tmp_path: Path, options: dict[str, Any]) -> None:
+def test_L24_no_motion_group_jolts_however_the_speed_changes(tmp_path: Path, options: dict[str, Any]) -> None:
     found = []
     for change in (None, Random(str(options))):
         cell, session = cell_of(tmp_path, 3)
@@ -267,7 +267,7 @@ def test_L33_no_motion_group_jolts_however_the_speed_changes(tmp_path: Path, opt
     assert_no_jolt(found[1], found[0])
 
 
-def test_L33_braking_by_the_default_action_goes_on_without_a_jolt_also_after_the_speed_was_0(
+def test_L24_braking_by_the_default_action_goes_on_without_a_jolt_also_after_the_speed_was_0(
     arm: LockstepCell,
 ) -> None:
     session = start(arm, "move_joint")

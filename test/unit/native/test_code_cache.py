@@ -262,7 +262,7 @@ class _Planted:
 
 
 @pytest.mark.parametrize("what", ["file", "folder", "folder above"])
-def test_K23_code_that_another_user_can_have_written_is_not_unpickled(tmp_path, monkeypatch, what):
+def test_K22_code_that_another_user_can_have_written_is_not_unpickled(tmp_path, monkeypatch, what):
     root, proof = tmp_path / "root", tmp_path / "proof"
     monkeypatch.setattr(code_cache, "_ROOT", root)
     monkeypatch.setattr(code_cache, "_checked", set())
@@ -287,7 +287,7 @@ print(twice._cache.cache_path)
 """
 
 
-def test_K23_numba_keeps_what_users_cache_in_a_folder_that_is_checked(tmp_path, monkeypatch):
+def test_K22_numba_keeps_what_users_cache_in_a_folder_that_is_checked(tmp_path, monkeypatch):
     monkeypatch.setenv("ROBOT_RT_CONTROL_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     script = tmp_path / "script.py"

@@ -87,7 +87,7 @@ def random_limits(w: Any, random: Random) -> None:
 
 
 @pytest.mark.parametrize("seed", range(16))
-def test_L33_the_bounds_hold_for_any_limits_and_whatever_is_asked_for_meanwhile(workcell: Workcell, seed: int) -> None:
+def test_L24_the_bounds_hold_for_any_limits_and_whatever_is_asked_for_meanwhile(workcell: Workcell, seed: int) -> None:
     random = Random(seed)
     w = moving(workcell)
     random_limits(w, random)
@@ -104,7 +104,7 @@ def test_L33_the_bounds_hold_for_any_limits_and_whatever_is_asked_for_meanwhile(
     assert ramp(w, 0.0)[-1] == 0.0
 
 
-def test_L33_a_change_to_the_present_speed_while_it_changes_comes_back_to_it_smoothly(workcell: Workcell) -> None:
+def test_L24_a_change_to_the_present_speed_while_it_changes_comes_back_to_it_smoothly(workcell: Workcell) -> None:
     w = moving(workcell)
     w.speed_target = 0.0
     for _ in range(200):

@@ -205,7 +205,7 @@ def test_files_are_found_from_where_they_are_asked_for(action_file, monkeypatch)
         assert builder.build("custom_action.py:Custom").cached
 
 
-def test_K20_nothing_is_imported_from_the_working_directory(tmp_path, monkeypatch):
+def test_K19_nothing_is_imported_from_the_working_directory(tmp_path, monkeypatch):
     (tmp_path / "yaml.py").write_text("open('imported', 'w')\n")  # a name of what the package itself imports
     (tmp_path / "strange_types.py").write_text("open('imported', 'w')\n")
     monkeypatch.chdir(tmp_path)
@@ -223,7 +223,7 @@ print(json.dumps(process.import_path()))
 """
 
 
-def test_K20_a_server_started_by_its_module_hands_its_working_directory_to_nobody(tmp_path, monkeypatch):
+def test_K19_a_server_started_by_its_module_hands_its_working_directory_to_nobody(tmp_path, monkeypatch):
     # What Python knows of its main module is all that tells how it was started.
     program = "import importlib.machinery, sys\n"
     program += "sys.path.insert(0, __import__('os').getcwd())\n"
@@ -236,7 +236,7 @@ def test_K20_a_server_started_by_its_module_hands_its_working_directory_to_nobod
         assert (str(tmp_path) in json.loads(done.stdout)) == safe, "as its user has put it there, or Python itself"
 
 
-def test_K22_processes_that_an_import_starts_end_with_the_request(tmp_path):
+def test_K21_processes_that_an_import_starts_end_with_the_request(tmp_path):
     file, proof = tmp_path / "starting.py", tmp_path / "pid"
     file.write_text(
         "import os, sys\n"

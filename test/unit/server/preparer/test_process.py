@@ -314,7 +314,7 @@ def test_a_file_whose_import_ends_its_process(preparers: Preparers, tmp_path: Pa
 
 
 @pytest.mark.parametrize("end", ["hang up", "kill the worker", "close the server"])
-def test_K22_processes_that_create_leaves_behind_end_with_their_session(
+def test_K21_processes_that_create_leaves_behind_end_with_their_session(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
 ) -> None:
     monkeypatch.setenv("SUBJECT_FOLDER", str(tmp_path))
