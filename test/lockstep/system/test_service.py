@@ -289,7 +289,6 @@ def test_over_a_socket_with_the_documents_client(capsys: pytest.CaptureFixture[s
 
 def test_L31_after_a_protective_stop_the_next_request_resumes_the_session(client: LockstepClient) -> None:
     def stop() -> None:
-        service.ask(robot="arm1", to=[0.5, 0, 0])  # it is prepared meanwhile
         client.protective_stop("door")
         client.cell.step(5)
         client.release(secret=client.backend.operator_secret())
@@ -298,7 +297,8 @@ def test_L31_after_a_protective_stop_the_next_request_resumes_the_session(client
 
     def first(made: Scripted) -> None:
         made.ask(robot="arm0", to=[0.5, 0, 0])
-        made.on[1, "progress"] = stop
+        made.on[1, "progress"] = lambda: made.ask(robot="arm1", to=[0.5, 0, 0])
+        made.on[2, "accepted"] = stop  # it is prepared then
         made.on[3, "done"] = made.stop
 
     service = Scripted(client, first)
