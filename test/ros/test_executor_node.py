@@ -213,7 +213,7 @@ def test_I21_I22_stamps_of_joint_states_never_go_back_and_nobody_changes_their_c
     cell.stamps.clear()
     cell.wait(lambda: len(cell.stamps) >= 300)
     assert all(a <= b for a, b in zip(cell.stamps, cell.stamps[1:], strict=False))
-    assert abs(cell.stamps[-1] - time.time_ns()) < 10**10
+    assert 0 < cell.stamps[-1] - cell.stamps[0] < 10**11, "they go on"
 
 
 def test_parameters_are_refused_or_effective_at_once(cell: Cell) -> None:
