@@ -53,6 +53,10 @@ def _moving(cell: LockstepCell) -> tuple[Any, float, int]:
     return session, session.value("a.controls"), cell.tick
 
 
+def _lives(cell: LockstepCell, session: str) -> bool:
+    return any(live.id == session for live in cell.server.sessions())
+
+
 def _strangers(random: Random, folder: Path) -> int:
     from service_calls import ServiceCalls
 
@@ -89,8 +93,8 @@ def _fuzz(random: Random, folder: Path) -> int:
             known = ("a", session.id, *cell.workcell.part("left").joint_names)
             name = random.choice(tuple(services.kinds))
             request = _message(random, services.kinds[name].Request, known)
-            has_both = hasattr(request, "secret") and hasattr(request, "session")
-            if has_both and random.random() < 0.7 and session.ended is None:
+            has_both, lives = hasattr(request, "secret") and hasattr(request, "session"), _lives(cell, session.id)
+            if has_both and random.random() < 0.7 and lives:
                 request.session, request.secret = session.id, cell.server.session(session.id).secret
             if name == "protective_stop":
                 request.secret = ""  # nobody else could release it
@@ -98,7 +102,7 @@ def _fuzz(random: Random, folder: Path) -> int:
             message = str(getattr(answer, "message", ""))
             assert "internal error" not in message, f"{name}: {message}; {request}"
             cell.step(random.choice((0, 1, 5)))
-            if session.ended is not None:
+            if not _lives(cell, session.id):
                 cell.server.protective_stop(False, everything=True)
                 cell.step(2)
                 for held in cell.server.sessions():

@@ -49,8 +49,9 @@ def commands_at_random(cell: LockstepCell, random: np.random.Generator, rounds: 
             elif command == "bad":
                 session.start(f"{part}_bad")
             elif command == "knock":
-                joint = next(name for name in cell.written(part) if name.endswith("/position"))
-                cell.set_sensor(joint, float(random.uniform(-0.8, 0.8)))
+                place = float(random.uniform(-0.8, 0.8))
+                for joint in [name for name in cell.written(part) if name.endswith("/position")][:1]:
+                    cell.set_sensor(joint, place)
             elif command in ("disable", "enable", "clear"):
                 cell.server.set_motion([part], "clear_faults" if command == "clear" else command)
             elif command == "all":
