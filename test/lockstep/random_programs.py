@@ -99,6 +99,9 @@ class _Generator:
         """A protective stop, its release, and mostly resumes and starts by hand: by chance alone they are rare."""
         stop = self.random.randint(2, n_ticks - 3)
         commands[stop].append(ProtectiveStop("drill"))
+        if self.chance(30):
+            commands[stop].append(ProtectiveStop("other"))
+            commands[stop + 1] += [ReleaseProtectiveStop(), ReleaseProtectiveStop(everything=True, authority=False)]
         commands[stop + 1].append(ReleaseProtectiveStop(everything=True))
         for session in sorted({a.session for a in d.actions} - {SYSTEM}):
             own = [a.identity for a in d.actions if a.session == session]
