@@ -84,7 +84,7 @@ def run(attacks: Sequence[Attack], seed: int, seconds: float, console: Console, 
 
     Args:
         seconds: for all of them; each gets at least one round.
-        commands: that shall leave at the border in all; until then, attacks in lockstep go on after their time.
+        commands: that shall leave at the border in all.
 
     Returns:
         Whether every promise was kept, and so many commands left.
