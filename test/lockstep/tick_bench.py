@@ -182,6 +182,7 @@ class Bench:
         part.operational_state = runtime.state = int(state)
         runtime.rest_wait_ticks = 1_000_000
         if enabled:  # it has been held
+            runtime.written = 1
             self.world.left[p].modes = pack_modes([CommandMode.POSITION] * dof)
         runtime.device, runtime.active_action, runtime.fault_joint = device, -1, -1
         for name, value in (
