@@ -40,30 +40,33 @@ def commands_at_random(cell: LockstepCell, random: np.random.Generator, rounds: 
     for _ in range(rounds):
         part = str(random.choice(parts))
         command = str(random.choice(COMMANDS))
-        with contextlib.suppress(RobotControlError):
-            if session is None or session.ended is not None:
+        if session is None or session.ended is not None:
+            with contextlib.suppress(RobotControlError):  # a recovery may hold a part
                 session = begin()
-            if command == "start":
-                names = [f"{part}_{mode}_{i}" for mode in ("POSITION", "VELOCITY", "EFFORT") for i in range(2)]
-                session.start(str(random.choice(names)))
-            elif command == "bad":
-                session.start(f"{part}_bad")
-            elif command == "knock":
-                place = float(random.uniform(-0.8, 0.8))
-                for joint in [name for name in cell.written(part) if name.endswith("/position")][:1]:
-                    cell.set_sensor(joint, place)
-            elif command in ("disable", "enable", "clear"):
+        with contextlib.suppress(RobotControlError):
+            if command in ("disable", "enable", "clear"):
                 cell.server.set_motion([part], "clear_faults" if command == "clear" else command)
             elif command == "all":
                 cell.server.set_motion([], "clear_faults")
                 cell.server.set_motion([], "enable")
-            elif command in ("stop", "release"):
-                cell.server.protective_stop(command == "stop")
-                if command == "release":
-                    session.resume()
             elif command == "speed":
                 cell.server.set_speed(float(random.uniform()))
+            elif command == "knock":
+                joint = {"left": "turn", "right": "y"}[part]
+                cell.set_sensor(f"{part}/{joint}/position", float(random.uniform(-0.8, 0.8)))
+            elif command in ("stop", "release"):
+                cell.server.protective_stop(command == "stop")
+                if command == "release" and session is not None:
+                    session.resume()
+            elif session is None:
+                cell.server.set_motion([part], "enable")
+            elif command == "start":
+                names = [f"{part}_{mode}_{i}" for mode in ("POSITION", "VELOCITY", "EFFORT") for i in range(2)]
+                session.start(str(random.choice(names)))
+            elif command == "bad":
+                session.start(f"{part}_bad")
             else:
                 session.close()
+                session = None
                 cell.recoveries.recover(["left"])
         cell.step(int(random.choice([1, 2, 5, 20, 100])))
