@@ -48,6 +48,8 @@ class ServicesOfCell(RosServices, ThreadedWaiting):
         """Whether the server's answers stay away, as those of a dead one do."""
         self.losing = False
         """Whether events are lost on the way."""
+        self.simulated = False
+        """Its leases count the wall clock."""
         self.program_states: dict[str, Any] = {}
         self.given_up: dict[str, RobotControlError] = {}
         self.timeouts: list[float | None] = []
