@@ -131,7 +131,9 @@ def test_L17_no_action_starts_before_it_is_enabled(cell: LockstepCell) -> None:
 
 def test_L17_a_part_that_does_not_come_to_rest_is_not_enabled(tmp_path: Path) -> None:
     """Efforts alone: something drives the joint, however much its damper brakes."""
-    changes = {"parts/left/command_modes": ["effort"], f"devices/first/{PLUGIN}": {}, f"devices/second/{PLUGIN}": {}}
+    changes: dict[str, Any] = {f"devices/{device}/{PLUGIN}": {} for device in ("first", "second")}
+    changes["parts/left/command_modes"] = ["effort"]
+    changes["parts/left/default_action"] = changes["parts/left/safety_action"] = "idle"
     with LockstepCell(changed_workcell(tmp_path, changes, PLUGIN), gated=False) as cell:
         cell.server.set_motion(["left"], "disable")
         spoil(cell, "first", lambda states: states.__setitem__(1, 0.5))
