@@ -22,7 +22,7 @@ from robot_rt_control.vocabulary.errors import RobotControlError
 def test_the_bounds_are_those_of_the_rules() -> None:
     bound = bounds(1.0)
     assert bound.stream_rest == defaults.STREAM_TIMEOUT_S + defaults.REST_TIME_S
-    assert (bound.action_rest, bound.ended, bound.told) == (1.5, 1.0, 3.0)
+    assert (bound.action_rest, bound.ended, bound.told) == (1.5, 1.0, 4.0)
     assert bounds(5.0).told == 6.0
     assert bounds(1.0, simulated=True).ended == defaults.SIMULATED_LEASE_S
 
