@@ -219,6 +219,8 @@ class _Composer:
             last = max(len(self.text.splitlines()), 1)  # the end of the text counts as a line after it
             line = min(mark.line + 1, last) if mark else 1
             got = " ".join(part for part in (error.context, error.problem) if part)
+            if "maximum nesting depth" in got:  # newer parsers look ahead, and give up before an event shows the depth
+                raise self.too_deep(line) from None
         except yaml.YAMLError as error:  # a character that YAML does not allow
             character = chr(getattr(error, "character", 0))
             line = self.text.count("\n", 0, max(self.text.find(character), 0)) + 1
@@ -226,6 +228,10 @@ class _Composer:
         else:
             return
         raise self.document.error(line, "not valid YAML", expected="a YAML document", got=got)
+
+    def too_deep(self, line: int) -> DefinitionError:
+        limit = f"at most {MAX_YAML_DEPTH} (MAX_YAML_DEPTH)"
+        return self.document.error(line, "nested too deeply", CapacityError, expected=limit, got="more")
 
     def error(
         self, event: Any, what: str, expected: str, got: str, kind: type[DefinitionError] = DefinitionError
@@ -263,12 +269,13 @@ class _Composer:
 
     def check_limits(self, event: Any, depth: int, items: int) -> None:
         self.count += items
-        for what, number, name, limit in (
-            ("nested too deeply", depth, "MAX_YAML_DEPTH", MAX_YAML_DEPTH),
-            ("too many items, those included that aliases repeat", self.count, "MAX_YAML_ITEMS", MAX_YAML_ITEMS),
-        ):
-            if number > limit:
-                raise self.error(event, what, f"at most {limit} ({name})", "more", CapacityError)
+        if depth > MAX_YAML_DEPTH:
+            raise self.too_deep(event.start_mark.line + 1)
+        if self.count > MAX_YAML_ITEMS:
+            limit = f"at most {MAX_YAML_ITEMS} (MAX_YAML_ITEMS)"
+            raise self.error(
+                event, "too many items, those included that aliases repeat", limit, "more", CapacityError
+            )
 
     def scalar(self, event: Any) -> _Item:
         if "\0" in event.value:  # an escape; no name, path or text has a use for it

@@ -43,7 +43,7 @@ def test_a_command_carries_its_record_only_if_it_has_one() -> None:
     command.command, command.record_size = Command.SET_PARAMETERS, 24
     found, record = unpack_command(pack_command(command, beside))
     assert found.command == Command.SET_PARAMETERS and record.view(np.float64).tolist() == [0.0, 1.0, 2.0]
-    command.command = Command.START
+    command.command, command.record_size = Command.START, 0
     assert len(unpack_command(pack_command(command, beside))[1]) == 0
 
 
