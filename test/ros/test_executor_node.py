@@ -168,7 +168,7 @@ def cell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cell]:
 def test_diagnostics_tell_of_loop_parts_and_server(cell: Cell) -> None:
     cell.wait(lambda: len(cell.reports) > 1)
     names = {name.removeprefix("/cell/realtime_executor: ") for name in cell.reports[-1]}
-    expected = {"loop", "control server"} | {f"part {p.name}" for p in load_workcell(WORKCELL).parts}
+    expected = {"loop", "control server", "protective stop"} | {f"part {p.name}" for p in load_workcell(WORKCELL).parts}
     assert names == expected, "and nothing of the other workcell"
     loop, part, server = cell.status("loop"), cell.status("part arm"), cell.status("control server")
     assert loop is not None and part is not None and server is not None

@@ -213,6 +213,7 @@ def test_U4_if_the_loop_answers_at_once_a_refusal_is_raised(workcell: Workcell) 
             session.replace(Action("go", "hold", parts="left"), start="go")
         assert session.replace(Action("go", "hold", parts="left")) == cell.tick, "nothing is active, nothing starts"
         cell.server.protective_stop(False)
+        session.resume()
         cell.server.set_motion(["left"], "disable", secret=session.secret)
         with pytest.raises(CommandRefused, match="part 'left' is disabled"):
             session.replace(Action("go", "probe", parts="left"), start="go")
