@@ -16,6 +16,7 @@ from robot_rt_control.memory.joint_modes import mode_of
 from robot_rt_control.memory.layout import command_dtype, record
 from robot_rt_control.realtime.executor.lockstep_loop import lockstep_dtype
 from robot_rt_control.realtime.executor.loops import LOCKSTEP, loops
+from robot_rt_control.testing.border_watch import BorderWatch, watch_tick
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.enums import Command, CommandMode, OperationalState
 
@@ -52,10 +53,12 @@ report_dtype = record(
 
 
 def make_runner() -> Callable[..., None]:
-    """`run(w, ch, lockstep, rows, action, keep_room, report)`, compiled: runs ticks and checks each of them.
+    """`run(w, ch, lockstep, watch, rows, action, keep_room, report)`, compiled: runs ticks and checks each of them.
 
-    lockstep: address of the loop's record. rows: the commands that bring a faulted part back. action: slot of the
-    random action. keep_room: also check what efforts may violate: acceleration, range, and room to brake.
+    lockstep: address of the loop's record. watch: record of the executor's `BorderWatch`, which by itself sees only
+    the ticks that the executor runs; these here are shown to it. rows: the commands that bring a faulted part back.
+    action: slot of the random action. keep_room: also check what efforts may violate: acceleration, range, and room to
+    brake.
     """
     run_ticks = loops()
 
@@ -66,13 +69,14 @@ def make_runner() -> Callable[..., None]:
             report.check, report.tick, report.joint, report.value, report.bound = check, w.tick, joint, value, bound
 
     @numba.njit(nogil=True)
-    def run(w, ch, lockstep, rows, action, keep_room, report):
+    def run(w, ch, lockstep, watch, rows, action, keep_room, report):
         part, limits, runtime, dev = w.parts[0], w.limits[0], w.parts_runtime[0], w.devices[0]
         dt = w.period
         v_last, e_last = part.commanded_velocity.copy(), part.commanded_effort.copy()
         while report.commands < COMMANDS and report.ticks < 4 * COMMANDS:
             was_faulted = runtime.state == FAULTED
             run_ticks(LOCKSTEP, lockstep, 1, 0)
+            watch_tick(w, watch)
             report.ticks += 1
             ch.events.tail = ch.events.head
             mode = mode_of(runtime.last_modes, 0)
@@ -85,7 +89,8 @@ def make_runner() -> Callable[..., None]:
             for j in range(part.dof):
                 q, v, e = part.commanded_position[j], part.commanded_velocity[j], part.commanded_effort[j]
                 top, a = limits.velocity[j], limits.acceleration[j]
-                at_rest = at_rest and v == 0.0
+                # in the tick in which it comes to rest it still brakes (L17): a start would be refused
+                at_rest = at_rest and v == 0.0 and part.commanded_acceleration[j] == 0.0
                 if not (np.isfinite(q) and np.isfinite(v) and np.isfinite(e)):
                     note(report, w, 0, j, v, 0.0)
                 if mode != EFFORT:
@@ -129,8 +134,20 @@ def cell() -> Iterator[LockstepCell]:
         yield made
 
 
+@pytest.fixture
+def watch(cell: LockstepCell, border_is_kept: list[BorderWatch]) -> BorderWatch:
+    return border_is_kept[0]
+
+
 def random_commands(
-    cell: LockstepCell, run: Callable[..., None], *, modes: int, not_finite: int, hold: int, keep_room: bool
+    cell: LockstepCell,
+    watch: BorderWatch,
+    run: Callable[..., None],
+    *,
+    modes: int,
+    not_finite: int,
+    hold: int,
+    keep_room: bool,
 ) -> np.record:
     session = cell.session("arm")
     session.add(Action("wild", "random_commands", modes=modes, not_finite=not_finite, hold=hold))
@@ -149,6 +166,7 @@ def random_commands(
         executor.world.memory,
         executor.channel.memory,
         address_of(lockstep),
+        watch.found,
         rows,
         entry.slot,
         keep_room,
@@ -158,6 +176,8 @@ def random_commands(
         f"{CHECKS[int(report.check)]} of joint {report.joint} in tick {report.tick}: {report.value} > {report.bound}"
     )
     assert report.violations == 0, f"{report.violations} violations; the first: {first}"
+    watch.check()
+    assert watch.commands > 7 * COMMANDS, "it has seen them, of seven joints"
     assert report.commands == COMMANDS, f"{report.commands} commands in {report.ticks} ticks"
     return report
 
@@ -165,30 +185,34 @@ def random_commands(
 @pytest.mark.parametrize("not_finite", [0, 1000])
 @pytest.mark.parametrize("mode", [POSITION, VELOCITY])
 def test_L2_random_positions_and_velocities(
-    cell: LockstepCell, run: Callable[..., None], mode: int, not_finite: int
+    cell: LockstepCell, watch: BorderWatch, run: Callable[..., None], mode: int, not_finite: int
 ) -> None:
     modes = 1 << (mode - 1)
-    report = random_commands(cell, run, modes=modes, not_finite=not_finite, hold=1, keep_room=True)
+    report = random_commands(cell, watch, run, modes=modes, not_finite=not_finite, hold=1, keep_room=True)
     assert report.fastest > 0.9, "the limits are reached"
     assert (report.faults > 20) == (not_finite > 0)
 
 
 @pytest.mark.parametrize("not_finite", [0, 1000])
-def test_L2_random_efforts(cell: LockstepCell, run: Callable[..., None], not_finite: int) -> None:
-    report = random_commands(cell, run, modes=1 << (EFFORT - 1), not_finite=not_finite, hold=1, keep_room=False)
+def test_L2_random_efforts(
+    cell: LockstepCell, watch: BorderWatch, run: Callable[..., None], not_finite: int
+) -> None:
+    report = random_commands(cell, watch, run, modes=1 << (EFFORT - 1), not_finite=not_finite, hold=1, keep_room=False)
     assert report.strongest == 1.0
     assert (report.faults > 20) == (not_finite > 0)
 
 
 @pytest.mark.parametrize("hold", [1, 20])
-def test_L2_random_positions_and_velocities_by_turns(cell: LockstepCell, run: Callable[..., None], hold: int) -> None:
-    report = random_commands(cell, run, modes=3, not_finite=0, hold=hold, keep_room=True)
+def test_L2_random_positions_and_velocities_by_turns(
+    cell: LockstepCell, watch: BorderWatch, run: Callable[..., None], hold: int
+) -> None:
+    report = random_commands(cell, watch, run, modes=3, not_finite=0, hold=hold, keep_room=True)
     assert report.fastest > 0.9 and report.faults == 0
 
 
 @pytest.mark.parametrize("hold", [1, 20])
 def test_L1_all_interfaces_by_turns_with_commands_that_are_not_finite(
-    cell: LockstepCell, run: Callable[..., None], hold: int
+    cell: LockstepCell, watch: BorderWatch, run: Callable[..., None], hold: int
 ) -> None:
-    report = random_commands(cell, run, modes=7, not_finite=1000, hold=hold, keep_room=False)
+    report = random_commands(cell, watch, run, modes=7, not_finite=1000, hold=hold, keep_room=False)
     assert report.faults > 20
