@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,10 @@ from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 if TYPE_CHECKING:
     from robot_rt_control.blueprint.schema import RosKeys
+
+
+_USE = re.compile(r"""\buse["']?\s*:""")
+"""The key by which a program uses another one; the word within a description is none."""
 
 
 class Interfaces(Protocol):
@@ -115,7 +120,7 @@ class SkillCatalogue:
         """
         for name, skill in list(earlier._existing.items()):
             template = skill.template
-            if not isinstance(template, ProgramTemplate) or (name in unchanged and "use" not in template.text):
+            if not isinstance(template, ProgramTemplate) or (name in unchanged and not _USE.search(template.text)):
                 self._existing[name] = skill
 
     @cached_property

@@ -31,13 +31,19 @@ nodes:
     skill: move_until_contact
     with: {way: [0, 0, -0.1], speed: $speed}
     then: [{on: contact, when: touch.count < 2 and $touch.watch.push > 1 N and arm.tool.z < 0.2, go: lift},
-           {on: contact, go: corner}]
+           {on: contact, go: clear}]
   lift:
     skill: move_linear
     parts: {arm: arm}
     with: {offset: [0.0, 0.0, 0.014], speed: $speed}
     until: is_settled
     then: touch
+  clear:  # on the table, its friction would push as walls do
+    skill: move_linear
+    parts: {arm: arm}
+    with: {offset: [0.0, 0.0, 0.014], speed: $speed}
+    until: is_settled
+    then: corner
   corner:
     skill: move_to_corner
     with: {speed: 2 * $speed}
@@ -78,7 +84,7 @@ def test_N33_programs_and_actions_in_one_session_with_the_same_bits_twice(
     skills: SkillCatalogue, tmp_path: Path
 ) -> None:
     first, ticks = tour(skills, tmp_path)
-    assert [r["path"] for r in first if r["what"] == "start"] == ["touch", "lift", "touch", "corner"]
+    assert [r["path"] for r in first if r["what"] == "start"] == ["touch", "lift", "touch", "clear", "corner"]
     decided = [r for r in first if r["what"] == "decided"][0]
     assert decided["go"] == "lift" and decided["judged"][0]["values"]["touch.count"] == 1.0
     assert tour(skills) == (first, ticks)
