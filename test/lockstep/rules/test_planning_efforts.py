@@ -115,8 +115,8 @@ def test_V17_a_slower_speed_and_a_standstill_keep_the_path(cell: LockstepCell, m
     session = begin(cell, **({**EFFORT, "correction": 100.0} if mode == "effort" else {"mode": mode}))
     arm = cell.part("arm")
     worst = 0.0
-    # the standstill: the speed comes down in 150 ticks (L24), then the wrist creeps on against its bearing, halved every
-    # 50 ticks
+    # The standstill: the speed comes down in 150 ticks (L24), then the wrist creeps on against its bearing, halved
+    # every 50 ticks.
     for speed, ticks in ((1.0, 500), (0.3, 500), (0.0, 400), (1.0, 1500)):
         cell.server.set_speed(speed)
         for _ in range(ticks):
