@@ -84,7 +84,7 @@ def test_the_documents_example_is_valid(tmp_path: Path, capsys: pytest.CaptureFi
     examples = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "programs.md").read_text(), re.DOTALL)
     for example, workcell, shown, uses in (
         (examples[0], WORKCELL, "2 actions, 3 reactions", ""),
-        (examples[1], BENCH, "15 actions, 26 reactions", "touch__…: move_until_contact\ncorner__…: move_to_corner\n"),
+        (examples[1], BENCH, "16 actions, 28 reactions", "touch__…: move_until_contact\ncorner__…: move_to_corner\n"),
     ):
         (tmp_path / "example.yaml").write_text(example)
         code = main(["check", str(tmp_path / "example.yaml"), "--workcell", workcell, "--strict"])
