@@ -1,17 +1,21 @@
 """V12: rounds of starts, and the winner by value and order, on scripted starts."""
 
 import threading
-import time
 
 import pytest
 
 from robot_rt_control.planning.search import best, run
 
 
-def starts(values, done, delay=lambda value: 0.0):
+def starts(values, done, smallest_first=False):
+    """`smallest_first`: each waits until the next smaller one has ended."""
+    ended = {value: threading.Event() for value in values}
+
     def start(value):
-        time.sleep(delay(value))
+        if smallest_first and value - 1 in ended:
+            assert ended[value - 1].wait(60.0)
         done.append(value)
+        ended[value].set()
         return value
 
     return [lambda value=value: start(value) for value in values]
@@ -20,7 +24,7 @@ def starts(values, done, delay=lambda value: 0.0):
 @pytest.mark.parametrize("workers", [1, 2, 3])
 def test_V12_results_are_in_the_order_of_the_starts_whoever_is_first(workers):
     done: list[int] = []
-    found = run([starts([3, 2, 1], done, lambda value: 0.01 * value)], good=lambda _: False, workers=workers)
+    found = run([starts([3, 2, 1], done, smallest_first=workers == 3)], good=lambda _: False, workers=workers)
     assert found == [3, 2, 1]
     if workers == 3:
         assert done == [1, 2, 3]
