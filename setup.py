@@ -1,5 +1,10 @@
 """Builds the wheel: what CMake installs, laid out as the ROS wheels from PyPI do it.
 
+With ROBOT_RT_CONTROL_INTERFACES=1 it also has the messages of other packages that PyPI lacks: interfaces/README.md.
+
+A wheel belongs to one ROS distribution. If one is sourced, it is that, and pip installs no ROS package. Otherwise
+ROS_DISTRO names it (default: kilted), and the wheel requires that distribution's packages from PyPI.
+
 The generated and our own Python modules go to site-packages; shared libraries, the ament index and the
 rest go to the environment's `lib` and `share`, where rclpy's wheels have theirs and look for ours.
 All other settings are in pyproject.toml.
@@ -10,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections import defaultdict
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,14 +30,29 @@ LEFT_OUT = (
     "lib*/**/*.egg-info",
     # These serve building against the package, and name folders of the machine that built the wheel.
     "include",
-    "lib*/**/robot_rt_control/**/*.c",
+    "lib*/**/*-packages/*/**/*.c",
     "share/ament_index/resource_index/parent_prefix_path",
-    "share/robot_rt_control/cmake",
-    "share/robot_rt_control/environment",
-    "share/robot_rt_control/local_setup.*",
-    "share/robot_rt_control/package.dsv",
+    "share/*/cmake",
+    "share/*/environment",
+    "share/*/local_setup.*",
+    "share/*/package.dsv",
 )
 """What CMake installs and the wheel does not contain."""
+
+
+def dependencies() -> tuple[list[str], list[str]]:
+    """What the package needs to run, and what it needs of ROS to be built, beside pyproject.toml's build-system."""
+    groups = tomllib.loads((HERE / "pyproject.toml").read_text())["dependency-groups"]
+    ros = os.environ.get("ROS_DISTRO") or "kilted"
+    sourced = any((Path(p) / "share/rclpy").is_dir() for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep))
+    if f"{ros}-build" not in groups:
+        if sourced:
+            return groups["run"], []
+        raise SystemExit(
+            f"expected ROS_DISTRO to be kilted or jazzy, got {ros!r}, and no ROS installation is sourced. "
+            "Source one, or set ROS_DISTRO."
+        )
+    return groups["run"] + ([] if sourced else groups[ros]), groups[f"{ros}-build"]
 
 
 def ros_environment() -> dict[str, str]:
@@ -40,8 +61,8 @@ def ros_environment() -> dict[str, str]:
     spec = find_spec("ament_package")
     if spec is None or spec.origin is None:
         raise SystemExit(
-            "The ROS build tools are missing. Build with isolation (plain `pip install .`), "
-            "or source a ROS 2 installation first."
+            "The ROS build tools are missing. Build with isolation (plain `pip install .`), or source a ROS 2 "
+            "installation first and type `pip install --no-build-isolation .`"
         )
     prefix = Path(spec.origin).parents[4]  # <prefix>/lib/pythonX.Y/site-packages/ament_package/__init__.py
     if (prefix / "share" / "ament_cmake").is_dir():
@@ -57,17 +78,21 @@ def ros_environment() -> dict[str, str]:
 
 def build_with_cmake(folder: Path) -> Path:
     """Configure, build and install the project in `folder`; returns the prefix that it was installed to."""
-    prefix, environment = folder / "prefix", ros_environment()
-    configure = [
-        "cmake",
-        *("-G", "Ninja", "-S", str(HERE), "-B", str(folder / "build")),
-        "-DBUILD_TESTING=OFF",
-        "-DCMAKE_BUILD_TYPE=Release",
-        f"-DCMAKE_INSTALL_PREFIX={prefix}",
-        f"-DPython3_EXECUTABLE={sys.executable}",
-    ]
-    for command in (configure, ["cmake", "--build", folder / "build"], ["cmake", "--install", folder / "build"]):
-        subprocess.run(command, check=True, env=environment)
+    prefix, environment, sources = folder / "prefix", ros_environment(), [HERE]
+    if os.environ.get("ROBOT_RT_CONTROL_INTERFACES") == "1":
+        sources += sorted(file.parent for file in (HERE / "interfaces").glob("*/package.xml"))
+    for source in sources:
+        build = folder / "build" / source.name
+        configure = [
+            "cmake",
+            *("-G", "Ninja", "-S", str(source), "-B", str(build)),
+            "-DBUILD_TESTING=OFF",
+            "-DCMAKE_BUILD_TYPE=Release",
+            f"-DCMAKE_INSTALL_PREFIX={prefix}",
+            f"-DPython3_EXECUTABLE={sys.executable}",
+        ]
+        for command in (configure, ["cmake", "--build", build], ["cmake", "--install", build]):
+            subprocess.run(command, check=True, env=environment)
     for pattern in LEFT_OUT:
         for path in list(prefix.glob(pattern)):
             if path.is_dir():
@@ -84,11 +109,11 @@ class BuildWithCMake(build):
         super().run()
         with tempfile.TemporaryDirectory() as temporary:
             installed = build_with_cmake(Path(temporary))
-            [package] = installed.glob("lib*/**/*-packages/robot_rt_control")
+            [site] = {package.parent for package in installed.glob("lib*/**/*-packages/robot_rt_control")}
             library, rest = Path(self.build_lib).resolve(), Path(self.build_temp).resolve() / "data"
             for folder in (library, rest):
                 shutil.rmtree(folder, ignore_errors=True)  # no module of an earlier build may stay
-            shutil.copytree(package, library / package.name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(site, library, ignore=shutil.ignore_patterns("__pycache__"))
             shutil.copytree(installed, rest, ignore=shutil.ignore_patterns("*-packages"))
         files = defaultdict(list)
         for file in sorted(rest.rglob("*")):
@@ -114,4 +139,10 @@ class BinaryDistribution(Distribution):
         return True
 
 
-setup(distclass=BinaryDistribution, cmdclass={"build": BuildWithCMake, "editable_wheel": NotEditable})
+RUN, BUILD = dependencies()
+setup(
+    install_requires=RUN,
+    setup_requires=BUILD, # pip installs them into the environment that it builds in
+    distclass=BinaryDistribution,
+    cmdclass={"build": BuildWithCMake, "editable_wheel": NotEditable},
+)

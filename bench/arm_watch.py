@@ -11,7 +11,7 @@ import numpy as np
 from robot_rt_control.hardware.process_image import Manifest
 from robot_rt_control.memory.layout import channel_dtype, device_image_dtype
 from robot_rt_control.memory.segment_names import channel_name, image_name
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.vocabulary import defaults
 
 SHARED_MEMORY = Path("/dev/shm")

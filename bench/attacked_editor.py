@@ -44,9 +44,9 @@ def enter(token: str) -> str:
 
 def run(requests: int, seed: int) -> bool:
     os.environ |= {"ROS_DOMAIN_ID": str(claim_domain("editor_attack")), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
-    from robot_rt_control.application.demo_workcell import DemoWorkcell
     from robot_rt_control.blueprint.remote import Blueprints
     from robot_rt_control.client import Client
+    from robot_rt_control.demo.demo_workcell import DemoWorkcell
 
     arguments = ["--workcell", "arm7", "--hardware", "mock", "--controllers", "false", "--no-frames", "--blueprints"]
     with tempfile.TemporaryDirectory(prefix="editor_attack-") as folder:
@@ -59,7 +59,7 @@ def run(requests: int, seed: int) -> bool:
         ):
             workcell.wait_until_ready(client, lambda _: None, 900.0)
             blueprints.wait_for_state(lambda state: not state.problem, 60.0)
-            module = "robot_rt_control.application.editor.main"
+            module = "robot_rt_control.editor.main"
             command = [sys.executable, "-m", module, "--port", str(_PORT)]
             editor = subprocess.Popen(command, stdout=output, stderr=output)
             try:

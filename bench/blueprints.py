@@ -88,10 +88,10 @@ def measure(options: Options) -> Report:
 
 def engine_rate(n: int) -> float:
     """Transitions a second of processor time between two nodes that end at once [1/s]: with records and orders."""
-    from robot_rt_control.blueprint import events, orders
-    from robot_rt_control.blueprint.calls import Calls
-    from robot_rt_control.blueprint.engine import Engine
-    from robot_rt_control.blueprint.events import Moment
+    from robot_rt_control.blueprint.engine.engine import Engine
+    from robot_rt_control.blueprint.graph import events, orders
+    from robot_rt_control.blueprint.graph.events import Moment
+    from robot_rt_control.blueprint.text.calls import Calls
 
     skills = catalogue(
         "name: turns\nnodes:\n  a: {wait_until: time > 1 s, then: b}\n"
@@ -109,9 +109,9 @@ def engine_rate(n: int) -> float:
 
 def catalogue(text: str = "") -> Any:
     """The bench's skills, and one more."""
-    from robot_rt_control.application.offline_catalogue import offline_catalogue
-    from robot_rt_control.blueprint.catalogue import SkillCatalogue
-    from robot_rt_control.blueprint.skill_file import SkillTemplate
+    from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
+    from robot_rt_control.blueprint.text.skill_file import SkillTemplate
+    from robot_rt_control.command_line.offline_catalogue import offline_catalogue
     from robot_rt_control.program.file import library_template
     from robot_rt_control.program.library import library_programs
 
@@ -122,8 +122,8 @@ def catalogue(text: str = "") -> Any:
 
 def check_1000() -> float:
     """Seconds of processor time to read and check a text of 1000 nodes; the catalogue is warm."""
-    from robot_rt_control.blueprint.check import check_skill
-    from robot_rt_control.blueprint.skill_file import SkillTemplate
+    from robot_rt_control.blueprint.text.check import check_skill
+    from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 
     node = "{{skill: move_linear, parts: {{arm: arm}}, with: {{offset: [0, 0, 0.01], speed: 0.1}}, retry: 1, then: {}}}"
     last = "{skill: move_linear, parts: {arm: arm}, with: {offset: [0, 0, 0.01], speed: 0.1}}"
@@ -137,12 +137,12 @@ def check_1000() -> float:
 
 def growth(n: int) -> tuple[dict[str, float], float]:
     """What n transitions in one executor, in lockstep, add to its process after the first tenth; and the seconds."""
-    from robot_rt_control.application.offline_catalogue import offline_catalogue
-    from robot_rt_control.blueprint.executor import Executor
-    from robot_rt_control.blueprint.robot import Robot
-    from robot_rt_control.blueprint.run import Start
-    from robot_rt_control.blueprint.skill_library import SkillLibrary
-    from robot_rt_control.blueprint.store import SkillStore
+    from robot_rt_control.blueprint.runs.executor import Executor
+    from robot_rt_control.blueprint.runs.robot import Robot
+    from robot_rt_control.blueprint.runs.run import Start
+    from robot_rt_control.blueprint.skills.skill_library import SkillLibrary
+    from robot_rt_control.blueprint.skills.store import SkillStore
+    from robot_rt_control.command_line.offline_catalogue import offline_catalogue
     from robot_rt_control.testing.lockstep_client import LockstepClient
 
     text = (
@@ -191,9 +191,9 @@ def _used() -> dict[str, float]:
 def over_dds(options: Options, folder: Path, add: Any, goals: list[Goal], data: dict[str, Any]) -> None:
     os.environ["ROS_DOMAIN_ID"] = str(claim_domain("bench"))
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-    from robot_rt_control.application.demo_workcell import DemoWorkcell
     from robot_rt_control.blueprint.remote import Blueprints
     from robot_rt_control.client import Client
+    from robot_rt_control.demo.demo_workcell import DemoWorkcell
 
     (folder / "own_skills.py").write_text(_PYTHON)
     file = folder / "bench.yaml"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from robot_rt_control.client import MotionCommand, MotionGroup, Reaction
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition, Value
-from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.types.action_types import ActionTypes
 
@@ -40,12 +40,12 @@ def arms_cell(n: int, period: float = 0.001) -> Workcell:
     return in_file(text)
 
 
-def in_file(text: str) -> Workcell:
+def in_file(text: str, simulator: str = "") -> Workcell:
     """The workcell that a text describes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cell.yaml"
         path.write_text(text)
-        return load_workcell(path)
+        return load_workcell(path, simulator=simulator)
 
 
 @cache

@@ -8,6 +8,7 @@ from bench.cells import in_file
 from bench.report import Goal, Options, Report, microseconds
 from bench.tick_compute import in_realtime_thread
 from bench.timed_ticks import BIN_NS, BINS, distribution
+from robot_rt_control.hardware.drives.bus_exchange import do_tx_rx
 from robot_rt_control.hardware.drives.exchange import (
     ENABLE,
     FOLLOW,
@@ -16,11 +17,11 @@ from robot_rt_control.hardware.drives.exchange import (
     generate_packets,
     write_states,
 )
-from robot_rt_control.hardware.drives.network import do_tx_rx, open_network
+from robot_rt_control.hardware.drives.network import open_network
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.memory.clock import now_ns
 from robot_rt_control.memory.joint_modes import pack_modes
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.vocabulary.enums import CommandMode

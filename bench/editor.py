@@ -153,9 +153,9 @@ def measure(options: Options) -> Report:
 def _editor(options: Options, folder: Path) -> Iterator[tuple[str, Blueprints]]:
     """The link of an editor beside a running workcell, and a client of its executor of blueprints."""
     os.environ |= {"ROS_DOMAIN_ID": str(claim_domain("bench")), "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
-    from robot_rt_control.application.demo_workcell import DemoWorkcell
     from robot_rt_control.blueprint.remote import Blueprints
     from robot_rt_control.client import Client
+    from robot_rt_control.demo.demo_workcell import DemoWorkcell
 
     (folder / "own_skills.py").write_text(_PYTHON)
     file = folder / "bench.yaml"
@@ -170,7 +170,7 @@ def _editor(options: Options, folder: Path) -> Iterator[tuple[str, Blueprints]]:
     ):
         cell.wait_until_ready(client, lambda _: None, _STARTUP_S)
         blueprints.wait_for_state(lambda state: not state.problem, 60.0)
-        module = "robot_rt_control.application.editor.main"
+        module = "robot_rt_control.editor.main"
         process = subprocess.Popen([sys.executable, "-m", module, "--port", str(_PORT)], stdout=output, stderr=output)
         try:
             deadline = time.monotonic() + 60.0

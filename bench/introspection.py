@@ -33,7 +33,7 @@ def introspection(server: ControlServer) -> Iterator[tuple[Callable[[float], Non
     from pal_statistics_msgs.msg import StatisticsValues
     from rclpy.node import Node
 
-    from robot_rt_control.server.link.introspection import Introspection
+    from robot_rt_control.server.core.introspection import Introspection
     from robot_rt_control.server.node.introspection_topics import IntrospectionTopics
 
     class Publishing(Node):

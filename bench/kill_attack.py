@@ -27,12 +27,12 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.arm_watch import SHARED_MEMORY, ArmWatch, rest_after
-from robot_rt_control.application.bringup import BringupOptions, ProcessDescription, processes
-from robot_rt_control.application.demo_workcell import DemoWorkcell
-from robot_rt_control.application.process_command import command_line
 from robot_rt_control.blueprint.remote import Blueprints, StartRequest
+from robot_rt_control.bringup.bringup import BringupOptions, ProcessDescription, processes
+from robot_rt_control.bringup.process_command import command_line
 from robot_rt_control.client import Client, Event
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.demo.demo_workcell import DemoWorkcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.testing.ros_domain import claim_domain
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import RobotControlError
@@ -215,7 +215,10 @@ class Attack:
             outcome = Outcome(victim, at_kill, rest_s)
         self.bring_back()
         outcome.back_s = time.monotonic() - begin
-        outcome.reason = self._reason(victim, first_line, first_end)  # last: a busy supervisor reports late
+        deadline = time.monotonic() + _PATIENCE_S  # the executor looks for a lost server about once a second
+        while not (reason := self._reason(victim, first_line, first_end)) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        outcome.reason = reason
         outcome.complaints = self._complaints(outcome)
         return outcome
 
@@ -301,7 +304,7 @@ class Attack:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
-        module = "robot_rt_control.application.editor.main"
+        module = "robot_rt_control.editor.main"
         with (self._folder / "editor.log").open("wb") as log:
             process = subprocess.Popen([sys.executable, "-m", module, "--port", str(port)], stdout=log, stderr=log)
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from robot_rt_control.hardware.mock import mock_cycle
+from robot_rt_control.hardware.mock_cycle import mock_cycle
 from robot_rt_control.hardware.mock_plugin import MockPlugin
 from robot_rt_control.hardware.plugin import CallbackReturn, HardwareReturn
 

@@ -106,10 +106,10 @@ def needs(found: Mapping[str, Distribution], wanted: Mapping[str, Iterable[str]]
 
 
 def _wanted(project: Mapping[str, Any]) -> dict[str, list[str]]:
-    extras = project["project"]["optional-dependencies"]
-    groups = {"runtime": project["project"]["dependencies"]}
+    extras, ros = project["project"]["optional-dependencies"], project["dependency-groups"]
+    groups = {"runtime": [*ros["run"], *ros["kilted"]]}  # the packages of Jazzy have the same names
     groups |= {name: texts for name, texts in extras.items() if name not in ("test", "colcon")}
-    return groups | {"test": extras["test"], "set-up": project["build-system"]["requires"]}
+    return groups | {"test": extras["test"], "set-up": [*project["build-system"]["requires"], *ros["kilted-build"]]}
 
 
 def packages(installed: Iterable[Distribution], project: Mapping[str, Any], manifests: Path) -> list[Package]:
@@ -136,7 +136,7 @@ def main(argv: list[str] | None = None) -> int:
     marked = [p for p in found if p.mark]
     passed_on = [p.name for p in marked if p.needed not in ("test", "set-up", "")]
     print(f"\n{len(found)} packages, {len(marked)} marked; of these at run time: {', '.join(passed_on) or 'none'}.")
-    print("The licences of what the editor's page contains: robot_rt_control/application/editor/page/licences.txt")
+    print("The licences of what the editor's page contains: robot_rt_control/editor/page/licences.txt")
     return 0
 
 

@@ -39,7 +39,7 @@ def time_groups(n: int, profile: str, starts: int) -> tuple[Distribution, Distri
         bench.step(10)
         timer = TickTimer(bench.executor)
         taken: list[int] = []
-        profilers = bench.server.core.at().profilers
+        profilers = bench.server.core.connection.at().profilers
 
         def run() -> None:
             for k in range(starts + 2):

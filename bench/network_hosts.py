@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
-from robot_rt_control.ros.parent_death import end_with_parent
+from robot_rt_control.processes.parent_death import end_with_parent
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 SWITCH = Path(__file__).with_name("network_switch.py")

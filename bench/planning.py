@@ -22,11 +22,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench import planning_plots, planning_tasks, resumed  # noqa: E402
 from bench.report import Goal, Options, Report, load_average  # noqa: E402
-from robot_rt_control.planning import subproblem  # noqa: E402
-from robot_rt_control.planning.linearization import Differences, Model  # noqa: E402
-from robot_rt_control.planning.planner import Result, Settings, plan  # noqa: E402
-from robot_rt_control.planning.problem import Problem  # noqa: E402
-from robot_rt_control.planning.scene import build_scene  # noqa: E402
+from robot_rt_control.planning.optimise import subproblem  # noqa: E402
+from robot_rt_control.planning.optimise.linearization import Differences, Model  # noqa: E402
+from robot_rt_control.planning.optimise.problem import Problem  # noqa: E402
+from robot_rt_control.planning.scene.scene import build_scene  # noqa: E402
+from robot_rt_control.planning.solve.planner import Result, Settings, plan  # noqa: E402
 from robot_rt_control.planning.task import Task  # noqa: E402
 from robot_rt_control.testing.plan_replay import replay  # noqa: E402
 from robot_rt_control.vocabulary.errors import RobotControlError  # noqa: E402

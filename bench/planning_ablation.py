@@ -22,14 +22,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench import planning_plots, planning_shooter, planning_tasks, resumed  # noqa: E402
 from bench.planning import Budget, solve  # noqa: E402
 from bench.report import Options, Report  # noqa: E402
-from robot_rt_control.planning.attempt import Attempt, Guess, Stopped, attempt  # noqa: E402
-from robot_rt_control.planning.penalty_loop import PenaltySettings  # noqa: E402
-from robot_rt_control.planning.perturbation import spread  # noqa: E402
-from robot_rt_control.planning.planner import PostProcessing, Settings  # noqa: E402
-from robot_rt_control.planning.problem import Problem  # noqa: E402
-from robot_rt_control.planning.scene import build_scene  # noqa: E402
+from robot_rt_control.planning.optimise.penalty_loop import PenaltySettings  # noqa: E402
+from robot_rt_control.planning.optimise.problem import Problem  # noqa: E402
+from robot_rt_control.planning.optimise.traction import TractionSettings  # noqa: E402
+from robot_rt_control.planning.scene.scene import build_scene  # noqa: E402
+from robot_rt_control.planning.solve.attempt import Attempt, Guess, Stopped, attempt  # noqa: E402
+from robot_rt_control.planning.solve.perturbation import spread  # noqa: E402
+from robot_rt_control.planning.solve.planner import PostProcessing, Settings  # noqa: E402
 from robot_rt_control.planning.task import Task  # noqa: E402
-from robot_rt_control.planning.traction import TractionSettings  # noqa: E402
 
 _LIMIT = 30.0
 """[s] of processor time for each task."""

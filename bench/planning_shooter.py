@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.planning import Budget
-from robot_rt_control.planning.problem import Problem
-from robot_rt_control.planning.shooting import value, within
+from robot_rt_control.planning.guess.guides import guides_of
+from robot_rt_control.planning.optimise.problem import Problem
+from robot_rt_control.planning.optimise.shooting import value, within
 
 Array = NDArray[np.float64]
 
@@ -104,7 +105,7 @@ def shoot(problem: Problem, seconds: float, *, guess: Array | None = None, threa
 
 def guided(problem: Problem) -> Array | None:
     """The inputs of the planner's first guide; None: it has none for this task."""
-    guides = problem.guides() if problem.settings.guides else []
+    guides = guides_of(problem) if problem.settings.guides else []
     if not guides:
         return None
     dynamics = problem.dynamics(1)

@@ -12,8 +12,8 @@ import numpy as np
 import yaml
 
 from robot_rt_control.model.pose import Pose
+from robot_rt_control.planning.files.task_file import read_task
 from robot_rt_control.planning.task import Control, PairGroup, Start, Task
-from robot_rt_control.planning.task_file import read_task
 
 CONFIG = Path(__file__).parents[1] / "config"
 _FACES = "back", "front", "left", "right"
@@ -117,7 +117,7 @@ def random_push(seed: int, folder: Path) -> Task:
             break
     turned = (0.0, 0.0, math.sin(turn / 2), math.cos(turn / 2))
     cell = yaml.safe_load((CONFIG / "push.yaml").read_text())
-    for thing in cell["devices"]["sim"]["pybullet"]["world"]["objects"]:
+    for thing in cell["devices"]["sim"]["world"]["objects"]:
         if thing["name"] == "box":
             thing["box"]["size"] = [float(edge) for edge in size]
             thing["pose"] = {"position": [float(at[0]), float(at[1]), 0.04], "orientation": list(turned)}

@@ -4,10 +4,14 @@
                  [--kills 100] [--seed N]
     ./run prove --hosts [--seed N]
     ./run prove --attack [--seconds 1800] [--only NAME ...] [--short] [--list] [--seed N]
+    ./run prove --soak [--minutes 30] [--busy 2] [--only WORKCELL ...]
+    ./run prove --goal-soak [--minutes 10] [--busy 2]
 
 The second form does one proof alone, with a workcell and an application on two hosts (docs/several_machines.md). It
 needs root, or a kernel that lets users make namespaces, and takes some six minutes. The third form attacks everything
-that promises something, and counts the commands at the hardware's border: bench/attack/run.py.
+that promises something, and counts the commands at the hardware's border: bench/attack/run.py. The last two forms work
+beside busy loops: one runs the examples in simulated time, and counts lost sessions (bench/soak.py); the other sends
+goals of FollowJointTrajectory on the wall clock, and counts the lost ones (bench/goal_soak.py).
 
 New seeds in each run; the kills (some 8 s each) and the hosts need a machine with nothing else to do.
 
@@ -141,9 +145,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**9), help="default: a new one")
     parser.add_argument("--hosts", action="store_true", help="two hosts and a cut network, and nothing else")
     parser.add_argument("--attack", action="store_true", help="hostile input of all kinds, with options of its own")
+    parser.add_argument("--soak", action="store_true", help="the examples for long, with options of its own")
+    parser.add_argument("--goal-soak", action="store_true", help="goals for long, with options of its own")
     given, others = parser.parse_known_args(argv)
     if given.attack:
         command = [sys.executable, str(REPOSITORY / "bench" / "attack" / "run.py"), "--seed", str(given.seed), *others]
+        return subprocess.run(command, check=False).returncode
+    if given.soak:
+        return subprocess.run([sys.executable, str(REPOSITORY / "bench" / "soak.py"), *others], check=False).returncode
+    if given.goal_soak:
+        command = [sys.executable, str(REPOSITORY / "bench" / "goal_soak.py"), *others]
         return subprocess.run(command, check=False).returncode
     if others:
         parser.error(f"unrecognized arguments: {' '.join(others)}")

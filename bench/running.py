@@ -27,8 +27,8 @@ def running_workcell(options: Options, name: str, controllers: str = "false") ->
     # A domain of its own: other people's nodes are not to be disturbed.
     os.environ["ROS_DOMAIN_ID"] = str(claim_domain("bench"))
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-    from robot_rt_control.application.demo_workcell import DemoWorkcell
     from robot_rt_control.client import Client
+    from robot_rt_control.demo.demo_workcell import DemoWorkcell
 
     arguments = ["--workcell", "arm7", "--hardware", "mock", "--controllers", controllers]
     with DemoWorkcell(arguments, options.output / f"{name}_workcell.log") as workcell, Client("bench") as client:

@@ -25,8 +25,8 @@ from bench.arm_watch import ArmWatch, rest_after
 from bench.host_findings import APPLICATION_S, Findings, bounds, session_end, table
 from bench.host_programs import PATIENCE_S, PORT, RemoteApplication, discovery_server
 from bench.network_hosts import NoHosts, TwoHosts, become_able
-from robot_rt_control.application.demo_workcell import DemoWorkcell
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.demo.demo_workcell import DemoWorkcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import RobotControlError
 

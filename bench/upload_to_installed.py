@@ -8,7 +8,7 @@ import time
 from bench.cells import arms_cell, builtin_types
 from bench.report import Options, Report
 from robot_rt_control.program.file import ProgramTemplate
-from robot_rt_control.server.programs.programs import check_for_session
+from robot_rt_control.server.core.programs import check_for_session
 from robot_rt_control.testing.server_bench import ServerBench
 
 STATES = (10, 100, 500)

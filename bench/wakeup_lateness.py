@@ -18,7 +18,7 @@ from bench.disturbance import Disturbance
 from bench.report import Goal, Options, Report, microseconds
 from robot_rt_control.definitions.definitions import ActionDefinition
 from robot_rt_control.memory.histogram import bin_of, percentile
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.vocabulary.capacities import HISTOGRAM_BINS

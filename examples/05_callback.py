@@ -43,7 +43,8 @@ def main(client: Client) -> Event:
         session.start(move)
         if not called.wait(PATIENCE):
             raise TimeoutError(f"the callback was not called within {PATIENCE:g} s")
-        session.wait_until("move.is_done", timeout_s=PATIENCE)
+        # On a busy machine the first goal may be reached before the answer comes: its end does not count.
+        session.wait_until(f"move.is_done and abs(arm.position[0] - {ELSEWHERE[0]}) < 0.05", timeout_s=PATIENCE)
         reached = [client.value(f"arm.position[{j}]") for j in range(len(ELSEWHERE))]
         error = max(abs(q - wanted) for q, wanted in zip(reached, ELSEWHERE, strict=True))
         print(f"The motion ended at the callback's goal, within {error:.4f} rad")

@@ -15,7 +15,7 @@ from scipy.interpolate import CubicSpline
 
 from robot_rt_control.client import Action, Client, Session
 from robot_rt_control.definitions.stream_sample import OutputSample
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.testing.program_main import run_program
 
 WORKCELL = Path(__file__).resolve().parents[1] / "config" / "arm7.yaml"

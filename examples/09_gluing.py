@@ -27,7 +27,7 @@ HOME = [-0.337, 0.5434, 0.0602, -1.7313, -0.0408, 0.8681, -0.2591]  # [rad] 0.2 
 ABOVE_SEAM = [-0.321, 0.9147, 0.0391, -1.7343, -0.0654, 0.4939, -0.2396]  # [rad] the nozzle 3 mm above it
 SEAM: dict[str, Any] = {"begin": [0.5, -0.15, 0.103], "end": [0.5, 0.15, 0.103], "speed": 0.2}  # [m] world, [m/s]
 THICKNESS = 0.002  # [m] of the glue in the end
-SIMULATED = "pybullet,detector=mock"  # hardware in simulated time: the person comes at the same tick in each run
+SIMULATED = "simulator,detector=mock"  # hardware in simulated time: the person comes at the same tick in each run
 PATIENCE = 300.0  # [s] more than enough, even on a busy machine
 
 

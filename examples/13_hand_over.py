@@ -20,8 +20,8 @@ DOWN_A, DOWN_B = (1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0)  # x y z w: both han
 GRASP = 0.07  # [m] from the middle of the bar to each hand
 STAND = (0.56, 0.0, 0.12)  # [m] the bar's middle at first
 MEETING = (0.60, 0.0, 0.45)  # [m] and where it is handed over
-OPEN = (0.04, 0.04)  # [m] of each finger
-CLOSED = (0.0145, 0.0145)  # [m] the bar is 2 * 0.015 m thick: the fingers can push it aside by 0.5 mm at most
+OPEN = 0.04  # [m] of each finger
+CLOSED = 0.014  # [m] the bar is 2 * 0.015 m thick: the fingers yield by 1 mm, or press as hard as they can
 HOLDS = 8.0  # [N] of each finger
 PATIENCE = 120.0  # [s] of simulated time: more than enough, on any machine
 
@@ -34,9 +34,9 @@ def tool(part: str, middle: tuple[float, float, float], *, above: float = 0.0, b
     return MotionCommand(part=part, pose=pose, speed=0.4, acceleration_percent=30.0, jerk_percent=10.0)
 
 
-def fingers(part: str, position: tuple[float, float]) -> MotionCommand:
-    """Open or close a gripper."""
-    return MotionCommand(part=part, position=position, joint_speed=(0.05,))
+def fingers(part: str, position: float) -> MotionCommand:
+    """Open or close a gripper; its second finger follows the first one."""
+    return MotionCommand(part=part, position=(position,), joint_speed=(0.05,))
 
 
 def define(session: Session) -> None:

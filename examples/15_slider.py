@@ -15,7 +15,7 @@ from pathlib import Path
 from judging.slider import FORCE, SLIDER, judge, plot
 
 from robot_rt_control.client import Client
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.planner.execution import run_plan
 from robot_rt_control.planning import plan_file
 from robot_rt_control.testing.program_main import run_program

@@ -4,7 +4,7 @@
     ./run shell workcell --workcell push                    or: a workcell in real time, and beside it
     ./run shell python examples/16_push.py
 
-The box shall go 20 cm forward. What is measured after a push is where the next plan begins: two corrections at most.
+The box is to go 20 cm forward. What is measured after a push is where the next plan begins: two corrections at most.
 The planner needs `pip install "robot_rt_control[planning]"`.
 """
 
@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from robot_rt_control.client import Client
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.planner.execution import measured, retreat, run_plan
-from robot_rt_control.planning.again import plan_again
-from robot_rt_control.planning.from_file import prepared
-from robot_rt_control.planning.plan import PoseDifference
-from robot_rt_control.planning.planner import plan
+from robot_rt_control.planning.files.from_file import prepared
+from robot_rt_control.planning.plan.plan import PoseDifference
+from robot_rt_control.planning.solve.again import plan_again
+from robot_rt_control.planning.solve.planner import plan
 from robot_rt_control.testing.program_main import run_program
 
 WORKCELL = Path(__file__).parent.parent / "config" / "push.yaml"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from robot_rt_control.client import Client
 from robot_rt_control.planning import plan_file
-from robot_rt_control.planning.program_export import export_program
+from robot_rt_control.planning.plan.program_export import export_program
 from robot_rt_control.testing.program_main import run_program
 
 WORKCELL = Path(__file__).parent.parent / "config" / "base_push.yaml"

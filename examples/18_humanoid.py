@@ -4,16 +4,16 @@
     ./run shell workcell --workcell humanoid                    or: a workcell in real time, and beside it
     ./run shell python examples/18_humanoid.py
 
-The body that shall move is the robot's own torso, whose joints nobody drives. The plan says which limb touches what and
+The body to be moved is the robot's own torso, whose joints nobody drives. The plan says which limb touches what and
 when; each part of the plan has an action of its own, and all of them start in the same tick, or none.
 The planner needs `pip install "robot_rt_control[planning]"`.
 """
 
 from pathlib import Path
 
-from robot_rt_control.application.planning.contacts import contacts_of
 from robot_rt_control.client import Client
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.command_line.planning.contacts import contacts_of
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.planner.execution import measured
 from robot_rt_control.planning import plan_file
 from robot_rt_control.testing.program_main import run_program

@@ -4,7 +4,7 @@
     ./run shell workcell --workcell pinch                    or: a workcell in real time, and beside it
     ./run shell python examples/19_pinch.py
 
-The task says that the cube shall be 15 cm to the left at rest, and that both fingers may touch it. The planner finds
+The task says that the cube has to rest 15 cm to the left, and that both fingers may touch it. The planner finds
 that they close on it and carry it there, so that in the end it is held. From there no plan is needed: the arm carries
 it back by `move_joint`, while the gripper holds.
 The planner needs `pip install "robot_rt_control[planning]"`.
@@ -13,7 +13,7 @@ The planner needs `pip install "robot_rt_control[planning]"`.
 from pathlib import Path
 
 from robot_rt_control.client import Action, Client
-from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.planner.execution import measured, run_plan
 from robot_rt_control.planning import plan_file
 from robot_rt_control.testing.program_main import run_program

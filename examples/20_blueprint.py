@@ -12,11 +12,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from robot_rt_control.blueprint.catalogue import SkillCatalogue
-from robot_rt_control.blueprint.check import check_skill
-from robot_rt_control.blueprint.diagram import blueprint_diagram
 from robot_rt_control.blueprint.remote import Blueprints, StartRequest
-from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.text.check import check_skill
+from robot_rt_control.blueprint.text.diagram import blueprint_diagram
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.client import Client
 from robot_rt_control.drawing.diagram_picture import draw
 from robot_rt_control.program.file import library_template

@@ -5,15 +5,15 @@
     ./run shell python examples/21_welcome.py
 
 The skills are the files in examples/welcome: capabilities in Python, all others drawn or written as graphs. The robot
-knows its staff by their portraits (staff.yaml); whoever matches none of them is a guest.
+knows its staff by their portraits (staff.yaml); a person who matches none of them is a guest.
 """
 
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from robot_rt_control.blueprint.levels import LEVELS
-from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.text.levels import LEVELS
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.client import Action, Client, Session
 from robot_rt_control.testing.program_main import run_program
 

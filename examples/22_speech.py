@@ -25,7 +25,7 @@ from speech.evaluation import HELD_OUT, TUNING, TUNING_SKILL, evaluate
 from speech.phrases import Grammar, grammar_of
 from speech.recognizer import LIKENESS, Recognizer, sound_file, utterances
 
-from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 SKILLS = sorted((Path(__file__).parent / "blueprints").glob("*.yaml")) + [

@@ -1,6 +1,6 @@
 """Brings a workcell up: ros2 launch robot_rt_control workcell.launch.py --show-args
 
-robot_rt_control.application.bringup decides which processes that takes; this file passes them to launch.
+robot_rt_control.bringup.bringup decides which processes that takes; this file passes them to launch.
 """
 
 import sys
@@ -19,7 +19,7 @@ from launch.actions import (
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from robot_rt_control.application.bringup import (
+from robot_rt_control.bringup.bringup import (
     BLUEPRINTS_HELP,
     CLOCK_HELP,
     CLOCKS,
@@ -29,15 +29,18 @@ from robot_rt_control.application.bringup import (
     EDITOR_PORT_HELP,
     FACTOR_HELP,
     FRAMES_HELP,
+    HARDWARE_HELP,
     OWN_TOPICS_HELP,
     PLANNER_HELP,
+    SIMULATOR_HELP,
+    SIMULATORS,
     BringupOptions,
     ProcessDescription,
     processes,
     remarks,
-    shipped_workcells,
 )
-from robot_rt_control.application.launch_arguments import check_arguments, doubtful_arguments, is_launched_itself
+from robot_rt_control.bringup.launch_arguments import check_arguments, doubtful_arguments, is_launched_itself
+from robot_rt_control.model.paths import shipped_workcells
 
 YES, NO = "true", "false"
 
@@ -51,7 +54,13 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "hardware",
         default_value="",
-        description="Plugin that all devices run on: mock, pybullet, or module:Class; empty: the workcell's default.",
+        description=f"{HARDWARE_HELP}; empty: the workcell's default.",
+    ),
+    DeclareLaunchArgument(
+        "simulator",
+        default_value="",
+        choices=["", *SIMULATORS],
+        description=f"{SIMULATOR_HELP}; empty: the first that is installed.",
     ),
     DeclareLaunchArgument(
         "clock",

@@ -1,23 +1,28 @@
 // Builds the page into the package, with the licences of all parts and a digest of the sources.
-import { build } from 'esbuild';
+
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const out = join(here, '..', 'robot_rt_control', 'application', 'editor', 'page');
+const out = join(here, '..', 'robot_rt_control', 'editor', 'page');
 const ALLOWED = /^(MIT|ISC|BSD-2-Clause|BSD-3-Clause|Apache-2\.0|0BSD)$/;
 const LARGEST = 1_300_000;
 
 function files(folder) {
     return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
-        entry.isDirectory() ? files(join(folder, entry.name)) : [join(folder, entry.name)]);
+        entry.isDirectory() ? files(join(folder, entry.name)) : [join(folder, entry.name)],
+    );
 }
 
-/** Of all that the bundle is made from; test/unit/application/editor/test_page.py computes the same. */
+/** Of all that the bundle is made from; test/unit/editor/test_page.py computes the same. */
 export function digest() {
-    const sources = [...files(join(here, 'src')), ...['package.json', 'package-lock.json', 'build.mjs', 'tsconfig.json'].map((name) => join(here, name))];
+    const sources = [
+        ...files(join(here, 'src')),
+        ...['package.json', 'package-lock.json', 'build.mjs', 'tsconfig.json'].map((name) => join(here, name)),
+    ];
     const hash = createHash('sha256');
     for (const path of sources.sort()) {
         hash.update(`${relative(here, path).replaceAll('\\', '/')}\0`);

@@ -22,6 +22,10 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 RULES = REPOSITORY / "test" / "lockstep" / "rules"
 
 
+class NotRun(Exception):
+    """The machine does not permit an attack; the text says why."""
+
+
 @dataclass
 class Seen:
     """What came of an attack."""
@@ -34,6 +38,12 @@ class Seen:
     seconds: float = 0.0
     violations: list[tuple[int, str]] = field(default_factory=list)
     """Seed of the round, and what was violated."""
+    not_run: str = ""
+    """Why the machine did not permit it: nothing is known of the promise then."""
+
+    @property
+    def held(self) -> bool:
+        return not self.violations and not self.not_run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,22 +67,25 @@ class Attack:
 
 
 def carry_out(attack: Attack, seed: int, seconds: float, tell: Callable[[Seen], object] = lambda _: None) -> Seen:
-    """Attack in rounds until the time is over, or a promise is broken; at least once.
+    """Attack in rounds until the time is over, or a promise is broken; at least once, if the machine permits it.
 
     Args:
         seed: of the first round; the others have the following ones.
         tell: is told after each round.
     """
     seen, begin = Seen(), time.monotonic()
-    while not seen.violations and (not seen.rounds or time.monotonic() - begin < seconds):
+    while seen.held and (not seen.rounds or time.monotonic() - begin < seconds):
         number = seed + seen.rounds
         with tempfile.TemporaryDirectory(prefix="attack-") as folder, watched_border() as watches:
             try:
                 seen.count += attack.round(Random(number), Path(folder))
+            except NotRun as error:
+                seen.not_run = str(error)
             except Exception as error:  # whatever it is, it was not promised
                 last = traceback.extract_tb(error.__traceback__)[-1]
                 where = f"{Path(last.filename).name}:{last.lineno}"
-                seen.violations.append((number, f"{type(error).__name__} at {where}: {error}"))
+                said = f"{type(error).__name__} at {where}: {error}"
+                seen.violations.append((number, "\n".join((said, *getattr(error, "__notes__", ())))))
             seen.violations += [(number, watch.violation) for watch in watches if watch.violation]
             seen.commands += sum(watch.commands for watch in watches)
         seen.rounds += 1

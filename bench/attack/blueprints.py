@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 from bench.attack.attack import REPOSITORY, Attack
-from robot_rt_control.blueprint.control_request import COMMANDS
+from robot_rt_control.blueprint.runs.control_request import COMMANDS
 from robot_rt_control.server.offline_catalogue import offline_catalogue
 from robot_rt_control.testing.lockstep_client import LockstepClient
 

@@ -4,8 +4,8 @@
 
 Each attack has a promise. It is attacked in rounds, with a new seed each, for its share of the time; the first broken
 promise ends it, with the seed that repeats it. Every command that leaves at the hardware's border of a workcell in
-lockstep is checked against the system limits, whatever is attacked. Ends with exit code 1 if a promise was broken, or
-if fewer commands left at the border than were asked for.
+lockstep is checked against the system limits, whatever is attacked. Ends with exit code 1 if a promise was broken, if
+the machine did not permit an attack, or if fewer commands left at the border than were asked for.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from bench.attack import (  # noqa: E402  (needs the path)
     blueprints,
+    clocks,
     editor,
     feedback,
     full,
@@ -35,6 +36,7 @@ from bench.attack import (  # noqa: E402  (needs the path)
     services,
     streams,
     switches,
+    topics,
     trajectories,
     wild_commands,
 )
@@ -46,6 +48,7 @@ ATTACKS: tuple[Attack, ...] = (
     switches.ATTACK,
     groups.ATTACK,
     streams.ATTACK,
+    clocks.ATTACK,
     feedback.ATTACK,
     trajectories.ATTACK,
     programs.ATTACK,
@@ -55,6 +58,7 @@ ATTACKS: tuple[Attack, ...] = (
     services.FUZZ,
     blueprints.ATTACK,
     editor.ATTACK,
+    topics.ATTACK,
     kills.ATTACK,
 )
 SHORT_S = 60.0
@@ -84,10 +88,10 @@ def run(attacks: Sequence[Attack], seed: int, seconds: float, console: Console, 
 
     Args:
         seconds: for all of them; each gets at least one round.
-        commands: that shall leave at the border in all.
+        commands: number of commands that are to leave at the border in all.
 
     Returns:
-        Whether every promise was kept, and so many commands left.
+        Whether every attack was run, every promise was kept, and so many commands left.
     """
     shares = sum(attack.share for attack in attacks)
     found: dict[str, Seen] = {}
@@ -95,18 +99,20 @@ def run(attacks: Sequence[Attack], seed: int, seconds: float, console: Console, 
         console.print(f"[bold]{attack.name}[/bold]: {attack.promise}")
         found[attack.name] = carry_out(attack, seed, seconds * attack.share / shares, Teller(console, attack.name))
         for number, violation in found[attack.name].violations:
-            console.print(f"[red]broken:[/red] {violation}", markup=True, highlight=False)
+            console.print("[red]broken:[/red]", end=" ")
+            console.print(violation, markup=False, highlight=False)
             console.print(f"again: ./run prove --attack --only {attack.name} --seed {number}")
+        if found[attack.name].not_run:
+            console.print(f"[red]NOT RUN:[/red] {attack.name}: {found[attack.name].not_run}", highlight=False)
     left = sum(seen.commands for seen in found.values())
     console.print(_table(attacks, found))
-    console.print(f"{left:,} commands left at the border; {_broken(found)} promises were broken; seed {seed}")
+    broken, not_run = (sum(bool(getattr(seen, what)) for seen in found.values()) for what in ("violations", "not_run"))
+    console.print(f"{left:,} commands left at the border; {broken} promises were broken; seed {seed}")
+    if not_run:
+        console.print(f"[red]{not_run} attacks were NOT RUN[/red]: of these promises nothing is known")
     if left < commands:
         console.print(f"[red]that is fewer than {commands:,}[/red]: give more time by --seconds")
-    return not _broken(found) and left >= commands
-
-
-def _broken(found: dict[str, Seen]) -> int:
-    return sum(bool(seen.violations) for seen in found.values())
+    return all(seen.held for seen in found.values()) and left >= commands
 
 
 def _table(attacks: Sequence[Attack], found: dict[str, Seen]) -> Table:
@@ -122,7 +128,7 @@ def _table(attacks: Sequence[Attack], found: dict[str, Seen]) -> Table:
             f"{seen.count:,} {attack.unit}",
             f"{seen.commands:,}",
             str(len(seen.violations)),
-            "[red]broken" if seen.violations else "[green]held",
+            "[red]broken" if seen.violations else "[red]NOT RUN" if seen.not_run else "[green]held",
         )
     return table
 

@@ -2,47 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from bench.attack.attack import RULES, Attack
+from bench.attack.content import message
 from robot_rt_control.client.actions import Action
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 
 _CALLS = 600
 _OPEN = frozenset({"protective_stop", "stop_actions", "set_speed", "set_motion", "recover_parts", "open_session"})
 """What anybody may do, and what takes effect beyond its caller's session."""
-_WORDS = ("", "a", "b", "left", "right", "left.x", "s1", "s999", "probe", "stop", "../x", "a\0b", "é" * 70, "x" * 4000)
-_NUMBERS = (0.0, -0.0, 1.0, -1.0, 0.5, 1e308, 5e-324, math.nan, math.inf, -math.inf)
-
-
-def _anything(random: Random, kind: str, known: tuple[str, ...], depth: int = 0) -> Any:
-    """A value of a field of an interface."""
-    if kind.startswith("sequence<"):
-        inner = kind[len("sequence<") : -1].partition(", ")[0]
-        n = random.choice((0, 1, 1, 2, 3, 40)) if depth < 3 else 0
-        return [_anything(random, inner, known, depth + 1) for _ in range(n)]
-    if kind.startswith("string"):
-        return random.choice((*_WORDS, *known))
-    if kind == "boolean":
-        return random.random() < 0.5
-    if kind in ("double", "float"):
-        return random.choice(_NUMBERS)
-    if kind.startswith(("int", "uint")):
-        low, high = (0, 127) if "8" in kind else (0, 2**31 - 1)
-        return random.choice((low, 1, high))
-    package, name = kind.split("/")
-    import importlib
-
-    return _message(random, getattr(importlib.import_module(f"{package}.msg"), name), known, depth + 1)
-
-
-def _message(random: Random, kind: Any, known: tuple[str, ...], depth: int = 0) -> Any:
-    fields = kind.get_fields_and_field_types()
-    chosen = {name: type_ for name, type_ in fields.items() if "[" not in type_ and random.random() < 0.7}
-    return kind(**{name: _anything(random, type_, known, depth) for name, type_ in chosen.items()})
 
 
 def _moving(cell: LockstepCell) -> tuple[Any, float, int]:
@@ -72,7 +43,7 @@ def _strangers(random: Random, folder: Path) -> int:
         assert "start_actions" in harmful and "close_session" in harmful
         for _ in range(_CALLS):
             name = random.choice(harmful)
-            request = _message(random, services.kinds[name].Request, ("a", "b"))
+            request = message(random, services.kinds[name].Request, ("a", "b"))
             request.session = session.id
             request.secret = random.choice(("", "x", secret[:-1], secret.upper() + " ", secret[::-1] + "0", "0" * 32))
             answer = services.handlers[name](request, services.kinds[name].Response())
@@ -92,15 +63,15 @@ def _fuzz(random: Random, folder: Path) -> int:
         for _ in range(_CALLS):
             known = ("a", session.id, *cell.workcell.part("left").joint_names)
             name = random.choice(tuple(services.kinds))
-            request = _message(random, services.kinds[name].Request, known)
+            request = message(random, services.kinds[name].Request, known)
             has_both, lives = hasattr(request, "secret") and hasattr(request, "session"), _lives(cell, session.id)
             if has_both and random.random() < 0.7 and lives:
                 request.session, request.secret = session.id, cell.server.session(session.id).secret
             if name == "protective_stop":
                 request.secret = ""  # nobody else could release it
             answer = services.handlers[name](request, services.kinds[name].Response())
-            message = str(getattr(answer, "message", ""))
-            assert "internal error" not in message, f"{name}: {message}; {request}"
+            said = str(getattr(answer, "message", ""))
+            assert "internal error" not in said, f"{name}: {said}; {request}"
             cell.step(random.choice((0, 1, 5)))
             if not _lives(cell, session.id):
                 cell.server.protective_stop(False, everything=True)
@@ -111,6 +82,7 @@ def _fuzz(random: Random, folder: Path) -> int:
                 cell.server.set_motion([], "clear_faults")
                 cell.server.set_motion([], "enable")
                 cell.step(400)
+                cell.load(f"{RULES / 'rule_types.py'}:Probe")  # anybody may unload it while nobody uses it
                 session, _, _ = _moving(cell)
         assert not [line for line in services.log if "internal" in line], services.log
     return _CALLS

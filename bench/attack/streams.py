@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 
 from bench.attack.attack import Attack
+from bench.attack.content import NUMBERS
 from robot_rt_control.client.actions import Action
 from robot_rt_control.definitions.streams import gap_choices
 from robot_rt_control.testing.lockstep_cell import LockstepCell
@@ -42,7 +43,17 @@ def _round(random: Random, folder: Path) -> int:
         streams = [session.stream(f"a{i}", "goal") for i in range(2)]
         for _ in range(_ROUNDS):
             with suppress(RobotControlError):
-                match random.choice(("write",) * 8 + ("burst", "jump", "silence", "speed", "stop", "start")):
+                match random.choice(("write",) * 8 + ("absurd", "burst", "jump", "silence", "speed", "stop", "start")):
+                    case "absurd":
+                        cell.server.write_stream(
+                            session.id,
+                            random.choice(("a0", "a1")),
+                            "goal",
+                            _values(random, 3),
+                            time=random.choice((None, clock, *NUMBERS)),
+                            sequence=random.choice((0, 1, 2, 100, 2**31, 2**63 - 1, 2**64 - 1)),
+                            tick=random.choice((0, 0, 1, cell.tick + 1, 2**31, 2**63 - 1, 2**64 - 1)),
+                        )
                     case "write":
                         random.choice(streams).write(_values(random, 3), time=clock)
                     case "burst":

@@ -13,7 +13,7 @@ from robot_rt_control.actions.authoring import (
 )
 from robot_rt_control.actions.cartesian import begin_tool, follow_tool_beside, tool_dtype
 from robot_rt_control.actions.following import towards
-from robot_rt_control.model.kinematics import quaternion_rotate
+from robot_rt_control.model.kinematics.kinematics import quaternion_rotate
 
 _STRAIGHTEN = 10.0  # [1/s] gain that keeps the tool upright and on its way
 _SMOOTHING = 0.005  # [s] time constant of the felt force: a jolt of one tick is no contact

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from robot_rt_control.client.recording import Recording
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 
 Phase = tuple[str, slice]
 """A strategy's name, and the samples in which it governed."""

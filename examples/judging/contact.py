@@ -44,7 +44,7 @@ def period() -> float:
 
 def mat() -> tuple[float, float]:
     """Height above y = 0 [m] and slope of the mat's top, from the workcell file."""
-    objects = yaml.safe_load(WORKCELL.read_text())["devices"]["sim"]["pybullet"]["world"]["objects"]
+    objects = yaml.safe_load(WORKCELL.read_text())["devices"]["sim"]["world"]["objects"]
     (thing,) = (thing for thing in objects if thing["name"] == "mat")
     tilt = 2.0 * math.atan2(thing["pose"]["orientation"][0], thing["pose"]["orientation"][3])
     return thing["pose"]["position"][2] + 0.5 * thing["box"]["size"][2] / math.cos(tilt), math.tan(tilt)

@@ -18,7 +18,7 @@ AT_REST = {
 """Event → when it happens: an arm is commanded to move, or no longer."""
 FORCES = ("fingers.a_left", "fingers.a_right", "fingers.b_left", "fingers.b_right")
 TOOLS = tuple(f"{arm}.tool.{axis}" for arm in ("arm_a", "arm_b") for axis in "xz")
-PLACE = ("end.distance", "top.distance", "gripper_b.position[0]", "gripper_b.position[1]")
+PLACE = ("end.distance", "top.distance")
 RECORDED = (*FORCES, *TOOLS, *PLACE)
 NOMINAL = {"end.distance": 0.08, "top.distance": 0.055}
 """[m] with the bar's middle 0.07 m from the hand, and the tool in the middle of its height."""
@@ -27,9 +27,11 @@ MM = 1e3
 
 
 def offset_in_hand(recording: Recording) -> np.ndarray:
-    """(3,) [m] The bar at last, from where it should be in B's hand, in its frame: x along the bar, z down."""
-    end, top, left, right = (float(recording[name][-1]) for name in PLACE)
-    return np.array([end - NOMINAL["end.distance"], 0.5 * (left - right), top - NOMINAL["top.distance"]])
+    """(2,) [m] The bar at last, from where it should be in B's hand, in its frame: x along the bar, z down.
+
+    Nothing measures y. The fingers are always equally far open, and so hold the bar in the middle.
+    """
+    return np.array([float(recording[name][-1]) - NOMINAL[name] for name in PLACE])
 
 
 def spread(events: Sequence[Event], group: str, what: str, following: str) -> tuple[int, int]:
@@ -57,10 +59,10 @@ def judge(recording: Recording, events: Sequence[Event]) -> dict[str, float]:
         done[force] = float(np.nanmax(recording[force]))
     done["held"] = min(float(recording[force][-1]) for force in FORCES[2:])
     offset = offset_in_hand(recording)
-    done |= dict(zip("xyz", offset.tolist(), strict=True)) | {"offset": float(np.linalg.norm(offset))}
+    done |= dict(zip("xz", offset.tolist(), strict=True)) | {"offset": float(np.linalg.norm(offset))}
     print(
-        f"the bar in B's hand: {offset[0] * MM:+.2f} mm along it, {offset[1] * MM:+.2f} mm across, "
-        f"{offset[2] * MM:+.2f} mm down from where it should be\n"
+        f"the bar in B's hand: {offset[0] * MM:+.2f} mm along it, {offset[1] * MM:+.2f} mm down "
+        f"from where it should be\n"
         f"fingers: at most {max(done[force] for force in FORCES):.1f} N; B holds with {done['held']:.1f} N at the end"
     )
     return done

@@ -12,7 +12,7 @@ WORKCELL = Path(__file__).resolve().parents[2] / "config" / "surface.yaml"
 
 def surface() -> np.ndarray:
     """(n, 2): y in the world and height of the plate's corners [m], from the workcell file."""
-    objects = yaml.safe_load(WORKCELL.read_text())["devices"]["sim"]["pybullet"]["world"]["objects"]
+    objects = yaml.safe_load(WORKCELL.read_text())["devices"]["sim"]["world"]["objects"]
     (plate,) = (thing for thing in objects if thing["name"] == "plate")
     return np.array(plate["profile"]["points"])  # the plate is turned: its x is the world's y
 

@@ -6,7 +6,8 @@ An action may be started while its part moves, and its code may ask for a jump. 
 the positions that it commands: `return limited(state.motion, arm)`, with `State = {"motion": limited_dtype}`. If they
 are steps from the commanded ones, as those of `actions.cartesian.follow_tool`, use `limited_velocity`.
 
-In addition use `math`, functions of `robot_rt_control.model.kinematics`, and your own functions marked `@realtime`.
+In addition use `math`, functions of `robot_rt_control.model.kinematics.kinematics`, and your own functions marked
+`@realtime`.
 """
 
 from robot_rt_control.actions.limited import limited, limited_dtype, limited_velocity

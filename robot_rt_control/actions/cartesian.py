@@ -14,7 +14,7 @@ import math
 
 from robot_rt_control.actions.following import POSITION, jerk_to_release
 from robot_rt_control.memory.layout import record
-from robot_rt_control.model.kinematics import (
+from robot_rt_control.model.kinematics.kinematics import (
     differential_inverse,
     forward,
     kinematics_scratch_dtype,

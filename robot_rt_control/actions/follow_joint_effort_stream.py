@@ -8,7 +8,7 @@ from robot_rt_control.actions.laws.torque import EFFORT_RATE, GRAVITY
 from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Slot, StateVariable
 from robot_rt_control.definitions.streams import StreamInput
 from robot_rt_control.memory.layout import gravity_scratch_dtype
-from robot_rt_control.model.kinematics import gravity_torque
+from robot_rt_control.model.kinematics.kinematics import gravity_torque
 from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import DefinitionError
 

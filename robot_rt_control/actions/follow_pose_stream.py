@@ -14,7 +14,7 @@ from robot_rt_control.actions.stream_following import (
 )
 from robot_rt_control.definitions.action_type import Parameter, StateVariable
 from robot_rt_control.definitions.streams import StreamInput
-from robot_rt_control.model.kinematics import quaternion_inverse, quaternion_multiply
+from robot_rt_control.model.kinematics.kinematics import quaternion_inverse, quaternion_multiply
 from robot_rt_control.native.realtime_code import realtime
 
 _GAIN = 50.0

@@ -18,7 +18,7 @@ from robot_rt_control.actions.stream_following import (
 )
 from robot_rt_control.definitions.action_type import Parameter, StateVariable
 from robot_rt_control.definitions.streams import StreamInput
-from robot_rt_control.model.kinematics import forward, tool_twist
+from robot_rt_control.model.kinematics.kinematics import forward, tool_twist
 from robot_rt_control.native.realtime_code import realtime
 
 _CORRECTION = 20.0

@@ -26,7 +26,7 @@ from robot_rt_control.actions.tool_path import (
     spiral,
 )
 from robot_rt_control.definitions.action_type import Degree, Parameter, StateVariable
-from robot_rt_control.model.kinematics import quaternion_multiply, quaternion_rotate
+from robot_rt_control.model.kinematics.kinematics import quaternion_multiply, quaternion_rotate
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.enums import Status
 from robot_rt_control.vocabulary.errors import DefinitionError

@@ -15,7 +15,7 @@ from robot_rt_control.actions.following import (
     longest,
 )
 from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.model.kinematics import forward
+from robot_rt_control.model.kinematics.kinematics import forward
 from robot_rt_control.motion.profile import profile_dtype
 from robot_rt_control.motion.synchronize import plan_position_synchronized
 from robot_rt_control.native.realtime_code import realtime

@@ -19,7 +19,7 @@ from robot_rt_control.actions.cartesian import (
 from robot_rt_control.actions.following import distance, follow, is_within, longest
 from robot_rt_control.actions.headings import turned_about_z, unit_quaternion
 from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.model.kinematics import (
+from robot_rt_control.model.kinematics.kinematics import (
     forward,
     inverse_kinematics,
     orientation_error,

@@ -27,8 +27,8 @@ import numpy as np
 from robot_rt_control.actions.authoring import EFFORT, POSITION, VELOCITY
 from robot_rt_control.actions.laws.torque import GRAVITY
 from robot_rt_control.definitions.action_type import PER_JOINT, Parameter, ParameterValue, Part
-from robot_rt_control.model.inverse_dynamics import dynamics_scratch_dtype, inverse_dynamics
-from robot_rt_control.motion_group.limits import JointLimits
+from robot_rt_control.model.kinematics.inverse_dynamics import dynamics_scratch_dtype, inverse_dynamics
+from robot_rt_control.motion_group.limits import PlanLimits
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.capacities import MAX_TRAJECTORY_POINTS
 from robot_rt_control.vocabulary.enums import PartKind
@@ -37,7 +37,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 _MODES = {"position": POSITION, "velocity": VELOCITY, "effort": EFFORT}
 _USUAL_CORRECTION = {VELOCITY: 10.0, EFFORT: 60.0}
 _USUAL_SHARE, _MOST_SHARE = 0.1, 0.3
-"""Of a position error, that the correction removes in one tick: by default, and at most."""
+"""Fraction of a position error that the correction removes in one tick: by default, and at most."""
 _OVERSPEED = 1.05
 """What efforts lead to is not exact; the loop's own limits of velocity are by default as far above the part's."""
 
@@ -113,7 +113,7 @@ def is_position_mode(given: Mapping[str, Any]) -> bool:
     return given.get("mode", "position") == "position" and not others and not given.get("gravity", False)
 
 
-def limits_in_mode(limits: JointLimits, values: Mapping[str, ParameterValue]) -> JointLimits:
+def limits_in_mode(limits: PlanLimits, values: Mapping[str, ParameterValue]) -> PlanLimits:
     """What a path may use of a part's limits between its points: given efforts are limited themselves, and the curve is
     but near to what they lead to."""
     if "efforts" not in values:

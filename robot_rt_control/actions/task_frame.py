@@ -23,7 +23,7 @@ from robot_rt_control.actions.cartesian import (
 )
 from robot_rt_control.actions.following import POSITION
 from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Degree, Parameter, Slot, StateVariable
-from robot_rt_control.model.kinematics import quaternion_inverse, quaternion_multiply, quaternion_rotate
+from robot_rt_control.model.kinematics.kinematics import quaternion_inverse, quaternion_multiply, quaternion_rotate
 from robot_rt_control.motion.profile import profile_dtype
 from robot_rt_control.motion.tracking import come_to_rest
 from robot_rt_control.native.realtime_code import realtime

@@ -32,7 +32,8 @@ from robot_rt_control.motion.path_time import FASTEST_FALL, possible_fall
 from robot_rt_control.motion.profile import profile_dtype
 from robot_rt_control.motion.tracking import track_velocity
 from robot_rt_control.motion_group.limits import part_limits
-from robot_rt_control.motion_group.trajectory import check_curve, curve_through, states_of
+from robot_rt_control.motion_group.retiming import keep_limits
+from robot_rt_control.motion_group.trajectory import curve_through
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.capacities import MAX_TRAJECTORY_POINTS
 from robot_rt_control.vocabulary.defaults import JERK_TIME_S
@@ -40,6 +41,8 @@ from robot_rt_control.vocabulary.enums import Status
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
 MAX_SEGMENTS = MAX_TRAJECTORY_POINTS - 1
+SLOWEST = 0.01
+"""Default of the parameter `slowest`."""
 _START_TOO_FAR = int(Status.START_TOO_FAR)
 _STANDS = 5
 """[ticks] After these nothing is left of the motion in what the next action continues from (T5)."""
@@ -91,8 +94,10 @@ def slow_down(state, part):
 class TrackTrajectory(ActionType):
     """Follow a joint trajectory given at points in time, by cubic or quintic pieces, and stay at its end.
 
-    A trajectory that exceeds a limit is refused as a whole. At the start the commanded position must be near its
-    first point; it may move, and what its position and velocity differ from the first point vanishes.
+    A trajectory that exceeds a limit of velocity or acceleration is slowed there, on its path, down to `slowest` of its
+    speed. One that leaves the range, or whose given efforts are too high, is refused as a whole. At the start the
+    commanded position must be near its first point; it may move, and what its position and velocity differ from the
+    first point vanishes.
 
     With more than 513 points, or with tool poses, the control server makes a motion group of it (`profile: async`): it
     then ends at rest, starts only near the velocity of its first point, its parameters cannot be changed, and it has
@@ -154,6 +159,15 @@ class TrackTrajectory(ActionType):
             minimum=0.0,
             description="Largest |measured - last| position of a joint that counts as settled.",
         ),
+        Parameter(
+            name="slowest",
+            default=SLOWEST,
+            minimum=0.0,
+            maximum=1.0,
+            description="Lowest fraction of its speed to which it is slowed where it exceeds a limit of velocity or "
+            "acceleration; a trajectory that would have to be slower is refused. 1: nothing is slowed, as for one that "
+            "moves together with others. With given efforts nothing is slowed.",
+        ),
         *PATH_PARAMETERS,
     )
     state_variables = (
@@ -175,6 +189,10 @@ class TrackTrajectory(ActionType):
         ),
         StateVariable(name="start_distance", unit="joint", description="Distance of that joint from its first point."),
         StateVariable(
+            name="slowed",
+            description="Lowest fraction of its speed to which the trajectory was slowed, to keep limits; 1: nowhere.",
+        ),
+        StateVariable(
             name="is_stopping", type="bool", description="After the signal `stop` it comes to rest on its path."
         ),
         StateVariable(name="is_stopped", type="bool", description="It has come to rest on its path, and stays there."),
@@ -185,6 +203,7 @@ class TrackTrajectory(ActionType):
         "total": float,
         "start_tolerance": float,
         "tolerance": float,
+        "slowed": float,
         "time": (float, MAX_SEGMENTS + 1),
         "position": (float, MAX_SEGMENTS + 1, PER_JOINT),
         "velocity": (float, MAX_SEGMENTS + 1, PER_JOINT),
@@ -210,16 +229,22 @@ class TrackTrajectory(ActionType):
         part = self.parts["part"]
         where = f"track_trajectory of {part.name!r}"
         times, points = self._points(values)
+        made = keep_limits(
+            where,
+            curve_through(times, *points),
+            limits_in_mode(part_limits(part), values),
+            slowest=values["slowest"],
+            most_points=MAX_TRAJECTORY_POINTS,
+        )
+        times, position, velocity, (begin, end) = made.times, made.q, made.v, made.a
         prepare_path_control(where, part, times, values, params)
-        curve = curve_through(times, *points)
-        check_curve(where, curve, limits_in_mode(part_limits(part), values))
         n, dof = len(times) - 1, part.dof
         params.n_segments = n
         params.total = times[-1]
         params.start_tolerance = values["start_tolerance"]
         params.tolerance = values["tolerance"]
+        params.slowed = made.slowest
         params.time[: n + 1] = times
-        position, velocity, (begin, end) = states_of(curve)
         check_velocities(where, part, times, velocity)
         params.position[: n + 1, :dof], params.velocity[: n + 1, :dof] = position, velocity
         params.begin[:n, :dof], params.end[:n, :dof] = begin, end
@@ -264,6 +289,7 @@ class TrackTrajectory(ActionType):
     @staticmethod
     def on_enter(state, params, part):
         state.rate = 1.0
+        state.slowed = params.slowed
         begin_path(state, params, part)
         for j in range(part.dof):
             q, v, _ = point(params, 0, 0.0, j)

@@ -4,7 +4,7 @@ import math
 
 from robot_rt_control.actions.headings import unit_quaternion
 from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.model.kinematics import quaternion_inverse, quaternion_rotate
+from robot_rt_control.model.kinematics.kinematics import quaternion_inverse, quaternion_rotate
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.enums import PartKind
 

@@ -1,1 +1,1 @@
-"""The application side: the node that runs users' programs, bringing a workcell up, and the demonstration."""
+"""The application side: the node that runs users' programs, and the service for programs without ROS."""

@@ -290,7 +290,7 @@ class Blueprints:
         """Check a skill and keep it as the next version of its name, or only check it.
 
         Args:
-            file: the name that messages shall give the text, with its lines; default: "skill".
+            file: name of the text in messages, with its lines; default: "skill".
 
         Raises:
             Overtaken: another version has come since `based_on`; its `text` has it.

@@ -9,6 +9,7 @@ from robot_rt_control.client.actions import Action, MotionGroup, Reaction, Strat
 from robot_rt_control.client.client import Client
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.expression import Condition, Value, Variable, norm, variable
+from robot_rt_control.client.followed import End, Ending, Followed
 from robot_rt_control.client.program_state import ProgramState, RunOutcome, StrategyState
 from robot_rt_control.client.recording import Recording
 from robot_rt_control.client.session import Session
@@ -41,7 +42,10 @@ __all__ = [
     "Condition",
     "ConditionError",
     "DefinitionError",
+    "End",
+    "Ending",
     "Event",
+    "Followed",
     "HardwareError",
     "InternalError",
     "MotionCommand",

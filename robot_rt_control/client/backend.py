@@ -67,7 +67,7 @@ class RunRequest:
     session: SessionKey | None = None
     """To run in; None: one of its own."""
     prefix: str = ""
-    """Of the program's ids in that session."""
+    """Prefix of the program's ids in that session."""
     keep: bool = False
     """What is active when the run ends goes on in that session."""
     on_change: Callable[[], object] = lambda: None
@@ -268,7 +268,7 @@ class Backend(Protocol):
     def run_action(self, request: ActionRequest) -> RunOutcome: ...
 
     def workcell_digest(self) -> int:
-        """Of the workcell that runs: `Workcell.digest` of its file."""
+        """Digest of the workcell that runs: `Workcell.digest` of its file."""
         ...
 
     def list_parts(self) -> list[Any]:

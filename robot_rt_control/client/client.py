@@ -200,7 +200,7 @@ class Client:
             unprotected: any client may command it, not this one alone.
             detached_s: [s] for which its actions go on without this process (lease lost) and without the control
                 server, at most 600; then its parts take their safety action. 0: they do so at once. Think of who
-                stands beside the robot: what stops it meanwhile is the protective stop.
+                stands beside the robot: until then the protective stop can stop it.
             name: for people.
 
         Raises:

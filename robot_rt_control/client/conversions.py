@@ -17,6 +17,10 @@ from robot_rt_control.definitions.definitions import (
     StrategyDefinition,
 )
 from robot_rt_control.definitions.motion_command import MotionCommand
+from robot_rt_control.vocabulary.errors import DefinitionError
+
+_LAST_COUNT = 2**53
+"""That no count reaches, and up to which a double is exact."""
 
 
 def parameter_messages(values: Iterable[ParameterValue]) -> list[Any]:
@@ -111,7 +115,13 @@ def action_message(action: ActionDefinition) -> Any:
 
 
 def event_of(message: Any) -> Event:
-    """From msg/Event."""
+    """From msg/Event. Raises DefinitionError: no control server makes such a one."""
+    if len(message.names) != len(message.values):
+        expected = f"a value for each of {len(message.names)} names"
+        raise DefinitionError("captured values", expected=expected, got=str(len(message.values)))
+    for name in ("tick", "sequence"):
+        if getattr(message, name) > _LAST_COUNT:
+            raise DefinitionError(name, expected="at most 2^53", got=str(getattr(message, name)))
     return Event(
         kind=message.kind,
         session=message.session,
@@ -140,9 +150,7 @@ def state_of(message: Any) -> ProgramState:
         tick=message.tick,
         active=tuple(message.active),
         strategies=tuple(
-            StrategyState(
-                action=s.action, degree_of_freedom=s.degree_of_freedom, strategy=s.strategy, since=s.since
-            )
+            StrategyState(action=s.action, degree_of_freedom=s.degree_of_freedom, strategy=s.strategy, since=s.since)
             for s in message.strategies
         ),
         last_reaction=message.last_reaction,

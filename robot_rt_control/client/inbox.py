@@ -78,7 +78,7 @@ class Inbox:
     # --- the end --------------------------------------------------------------------------------
 
     def expect_end(self) -> None:
-        """The application itself closes the session: its end is no error for `follow`."""
+        """The application itself closes the session: its end is no error for `listen`."""
         self._closed = True
 
     def end(self, reason: str, event: Event | None = None) -> None:
@@ -142,13 +142,13 @@ class Inbox:
         """Wait until more events have been received, or the session has ended."""
         self._backend.wait(self._changed, lambda: self._received != seen or self._end_reason is not None, timeout_s)
 
-    def follow(self, name: str) -> Iterator[Event]:
-        """See `Session.follow`."""
+    def listen(self, name: str) -> Iterator[Event]:
+        """See `Session.listen`."""
         with self._changed:
             first = self._received
-        return self._follow(name, first)
+        return self._listen(name, first)
 
-    def _follow(self, name: str, seen: int) -> Iterator[Event]:
+    def _listen(self, name: str, seen: int) -> Iterator[Event]:
         while True:
             self._wait(seen, None)
             with self._changed:
@@ -164,7 +164,7 @@ class Inbox:
             if ended and self._received == seen:
                 if self._closed:
                     return
-                raise self._ended("while its events were followed")
+                raise self._ended("while its events were listened to")
 
     def _ended(self, when: str) -> SessionError:
         return SessionError(f"session {self._session!r} ended {when}: {self._end_reason}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import threading
 import time
@@ -16,7 +17,6 @@ import rclpy.context
 import rclpy.executors
 import rclpy.node
 import std_srvs.srv
-from rclpy._rclpy_pybind11 import InvalidHandle
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from robot_rt_control import action, msg, srv
@@ -51,10 +51,15 @@ from robot_rt_control.memory.operator_secret import read_operator_secret
 from robot_rt_control.ros.goal_client import GoalClient
 from robot_rt_control.ros.listener import ListeningNode
 from robot_rt_control.ros.refusals import error_of
+from robot_rt_control.ros.spinning import is_of_removed
 from robot_rt_control.vocabulary.enums import LOCKSTEP
 from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, NoAnswer, RobotControlError
 
 _KEPT_STATES = 512
+_FASTEST = 1e6
+"""Simulated time per wall-clock time: no simulator is as fast."""
+_SHORTEST_S = 1e-9
+"""Period: no loop is as fast."""
 _GRAIN_S = 0.05
 """How often it is looked how far the time has come."""
 
@@ -211,17 +216,11 @@ class RosServices(ABC):
     def protective_stop(
         self, *, stop: bool, source: str, reason: str, who: str, secret: str, everything: bool = False
     ) -> int:
-        answer = self.call(
-            srv.ProtectiveStop,
-            "protective_stop",
-            stop=stop,
-            source=source,
-            reason=reason,
-            who=who,
-            secret=secret,
-            all=everything,
-        )
-        return int(answer.tick)
+        given = {"source": source, "reason": reason, "who": who, "secret": secret}
+        return int(self._ask_to_stop(stop=stop, all=everything, **given).tick)
+
+    def _ask_to_stop(self, **fields: Any) -> Any:
+        return self.call(srv.ProtectiveStop, "protective_stop", **fields)
 
     def resume(self, key: SessionKey, who: str) -> int:
         return int(self._command(key, srv.ResumeSession, "resume_session", who=who).tick)
@@ -290,9 +289,7 @@ class RosBackend(RosServices, ThreadedWaiting):
         self._context = rclpy.context.Context()
         self._context.init(args=arguments)
         # Without parameter services: for each event, rclpy lists everything that the node waits for.
-        self.node = ListeningNode(
-            name, namespace=namespace, context=self._context, start_parameter_services=False
-        )
+        self.node = ListeningNode(name, namespace=namespace, context=self._context, start_parameter_services=False)
         self._timeout_s = timeout_s
         self._services = Services(self.node, timeout_s=timeout_s, startup_s=startup_s)
         self._streams = StreamLink(self.node, timeout_s=timeout_s)
@@ -300,9 +297,8 @@ class RosBackend(RosServices, ThreadedWaiting):
         self._lock = threading.Lock()
         self._source = EventSource()
         # Events may be published before the topic has found this node: the topic is latched.
-        self.node.create_subscription(
-            msg.Event, "control_server/events", lambda m: self._source.receive(event_of(m)), _latched(1000)
-        )
+        take_event = self._judged("event", lambda message: self._source.receive(event_of(message)))
+        self.node.create_subscription(msg.Event, "control_server/events", take_event, _latched(1000))
         self._clock = WorkcellClock()
         self._reported = 0, 0.0, 0.0
         """Tick and period [s] of the executor's last status, and `now` then."""
@@ -310,7 +306,8 @@ class RosBackend(RosServices, ThreadedWaiting):
         """The last one that `present` gave."""
         self._status: Any = None
         self._status_came = threading.Event()
-        self.node.listen(msg.ExecutorStatus, "realtime_executor/status", self._on_status, 1)
+        take_status = self._judged("status of the executor", self._on_status)
+        self.node.listen(msg.ExecutorStatus, "realtime_executor/status", take_status, 1)
         self._program_states: dict[str, ProgramState] = {}
         self.node.create_subscription(msg.ProgramState, "control_server/program_state", self._on_state, _latched(256))
         self._executor = rclpy.executors.SingleThreadedExecutor(context=self._context)
@@ -325,9 +322,9 @@ class RosBackend(RosServices, ThreadedWaiting):
                 self._executor.spin_once(timeout_sec=_SPIN_S)
             except rclpy.executors.ExternalShutdownException:
                 return  # a program's own rclpy may shut all contexts down at Ctrl-C
-            except InvalidHandle:
-                continue  # another thread has removed something that rclpy was about to wait for
-            except Exception:  # of a callback: all answers come through this thread
+            except Exception as error:  # of a callback: all answers come through this thread
+                if is_of_removed(error):
+                    continue
                 _log.exception("a callback of the client's node failed")
 
     def close(self) -> None:
@@ -355,7 +352,26 @@ class RosBackend(RosServices, ThreadedWaiting):
     def program_states(self) -> Mapping[str, ProgramState]:
         return dict(self._program_states)
 
+    def _judged(self, what: str, take: Callable[[Any], None]) -> Callable[[Any], None]:
+        """A callback that ignores, with a warning, what `take` refuses: anybody may publish."""
+
+        def judged(message: Any) -> None:
+            try:
+                take(message)
+            except RobotControlError as error:
+                text = f"a message was ignored that no node of a workcell can have sent: {what}: {error}"
+                self.node.get_logger().warning(text, throttle_duration_sec=1.0)
+
+        return judged
+
     def _on_status(self, message: Any) -> None:
+        """Raises DefinitionError: with these numbers time would stand still, or end."""
+        if not _SHORTEST_S <= message.period <= 1.0:
+            raise DefinitionError("period", expected=f"{_SHORTEST_S:g} to 1 s", got=f"{message.period:g}")
+        if not (math.isnan(message.real_time_factor) or 0.0 <= message.real_time_factor <= _FASTEST):
+            raise DefinitionError(
+                "real_time_factor", expected=f"0 to {_FASTEST:g}, or NaN", got=f"{message.real_time_factor:g}"
+            )
         stamp = message.stamp.sec + message.stamp.nanosec * 1e-9
         self._clock.take(stamp if message.clock == LOCKSTEP else None, message.real_time_factor)
         with self._lock:
@@ -420,35 +436,23 @@ class RosBackend(RosServices, ThreadedWaiting):
     def operator_secret(self) -> str:
         return read_operator_secret(self.node.get_namespace())
 
-    def protective_stop(
-        self, *, stop: bool, source: str, reason: str, who: str, secret: str, everything: bool = False
-    ) -> int:
+    def _ask_to_stop(self, **fields: Any) -> Any:
         path = ""
         nodes = "realtime_executor", "control_server"
 
         def look(timeout_s: float) -> bool:
             nonlocal path
-            for node in nodes if stop else reversed(nodes):  # the control server knows the sessions' secrets
+            for node in nodes if fields["stop"] else reversed(nodes):  # the control server knows the sessions' secrets
                 path = f"{node}/protective_stop"
                 if self._services.exists(srv.ProtectiveStop, path, timeout_s / 2):
                     return True
             return False
 
         self._services.find(look, "service 'protective_stop', of the executor or the control server,")
-        answer = self._services.call(
-            srv.ProtectiveStop,
-            path,
-            stop=stop,
-            source=source,
-            reason=reason,
-            who=who,
-            secret=secret,
-            all=everything,
-        )
-        return int(answer.tick)
+        return self._services.call(srv.ProtectiveStop, path, **fields)
 
     def take_picture(self, name: str, width: int, height: int) -> Path:
-        hint = "Only simulated hardware has one, such as pybullet"
+        hint = "Only simulators have one"
         if os.environ.get("ROS_DISCOVERY_SERVER", ""):
             hint += ". With a discovery server, it is found only with ROS_SUPER_CLIENT=TRUE"
         refused: RobotControlError = HardwareError("no device has a camera", hint=hint)
@@ -555,7 +559,7 @@ class _StartedRun:
 
 
 def _outcome(result: Any) -> RunOutcome:
-    """Of a run's result. Raises RobotControlError: it could not be started."""
+    """Outcome of a run. Raises RobotControlError: it could not be started."""
     if result.refusals:
         raise error_of(result)
     return RunOutcome(

@@ -117,7 +117,7 @@ class Services:
 
         Raises:
             RobotControlError: refused, by the exception that the server raised.
-            NoAnswer: no server, or no answer in time, or the server has gone meanwhile.
+            NoAnswer: no server, or no answer in time, or the server has gone since the request.
         """
         response = self.ask(service, path, timeout_s=timeout_s, **fields)
         if not response.success:
@@ -182,7 +182,7 @@ class Services:
             try:
                 if client.service_is_ready():
                     seen = now
-            except InvalidHandle:  # this client was closed meanwhile
+            except InvalidHandle:  # this client has been closed
                 seen = -math.inf
             if now - seen > GONE_S:
                 raise NoAnswer(

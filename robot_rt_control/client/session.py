@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -13,6 +14,7 @@ from robot_rt_control.client.backend import Backend, SessionKey, SessionRequest
 from robot_rt_control.client.callback_queue import CallbackQueue, close_all
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.expression import Condition
+from robot_rt_control.client.followed import Ending, Followed
 from robot_rt_control.client.inbox import CLOSED, Inbox
 from robot_rt_control.client.lease import LeaseKeeper
 from robot_rt_control.client.reaction_calls import ReactionCall, ReactionCalls
@@ -38,6 +40,8 @@ BUILD_TIMEOUT_S = defaults.STARTUP_S + 60.0
 """[s] A client waits longer for code to be compiled than the server does."""
 _LAST_TRY_S = 0.5
 """[s] Time-out for closing a session whose server has become silent."""
+_MANY_STALE = 16
+"""Reactions of what is followed no more that are removed at last, if nothing else is removed before."""
 _END_S = 1.0
 """[s] for which `close` waits for the event that reports the end."""
 
@@ -70,6 +74,9 @@ class Session:
         self._defining = threading.Lock()
         self._replacement: tuple[int, Callable[[], None]] = (0, lambda: None)
         """The last one: its tick, and what a refusal in this tick undoes."""
+        self._followed: list[Followed] = []
+        self._stale: list[str] = []
+        """Reactions of what is followed no more."""
         self._streams: list[Stream] = []
         self._stream_queues: list[CallbackQueue[OutputSample]] = []
         backend.add_listener(self._receive)
@@ -164,6 +171,11 @@ class Session:
         return self._key.secret
 
     @property
+    def backend(self) -> Backend:
+        """The workcell."""
+        return self._backend
+
+    @property
     def key(self) -> SessionKey:
         """The credentials for its commands, for a run in it.
 
@@ -182,6 +194,8 @@ class Session:
     def _leave(self) -> None:
         """It has ended: nothing more comes, and the backend holds it no longer."""
         self._backend.remove_listener(self._receive)
+        while self._followed:
+            self._followed.pop().leave(self.ended or CLOSED)
         if self._stream_queues:
             self._backend.forget(self.id)
             for queue in self._stream_queues:
@@ -281,11 +295,17 @@ class Session:
         """
         ids, names = ids_of(actions), list(reactions)
         if ids or names:  # an empty request would mean everything
-            self._backend.remove(self._live(), ids, names)
+            concerned = [followed for followed in list(self._followed) if followed.concerns(ids)]
+            gone = [*self._stale, *(name for followed in concerned for name in followed.reaction_names)]
+            self._backend.remove(self._live(), ids, [*names, *gone])
+            self._stale = [name for name in self._stale if name not in gone]
+            for followed in concerned:
+                followed.unjudged(gone)
             self._close_streams(ids)
 
     def clear(self) -> None:
         """Remove everything that the session has defined, in one tick; its parts take their default action."""
+        self._stale.clear()
         self._backend.remove(self._live(), (), ())
         self._close_streams([stream.action for stream in self._streams])
 
@@ -323,6 +343,87 @@ class Session:
             SessionError: the session has ended.
         """
         return self._backend.start(self._live(), ids_of(actions), at_tick)
+
+    def follow(
+        self,
+        *actions: str | Action,
+        until: str | Condition | Mapping[str, str | Condition] | None = "",
+        add: Iterable[Action | ActionDefinition] = (),
+        chain: Iterable[str | Action | ActionDefinition] = (),
+        start: bool = True,
+        on_change: Callable[[], object] = lambda: None,
+        on_end: Callable[[Ending], object] | None = None,
+    ) -> Followed:
+        """Start actions in one tick, all or none, and learn how they end: `session.follow("move").wait(20)`.
+
+        Args:
+            until: the condition of the end that is to be reached, or name of an end → condition, of which the first to
+                hold ends it. The loop judges them in each tick. Default: all of `actions` are settled, or done.
+                None: there is nothing to reach; they end otherwise.
+            add: actions to define first; they belong to it.
+            chain: further ones that belong to it: reactions of those before start them.
+            start: False: only prepare it, so that `Followed.start` takes one command to the loop.
+            on_change: called when `poll` of it may have something new, in the receiving thread; must return at once.
+            on_end: called once with the ending, as callbacks of `on` are.
+
+        Raises:
+            as `add` and `start`.
+        """
+        added, ids = list(add), ids_of(actions)
+        all_ids = [*ids, *(action if isinstance(action, str) else action.id for action in (*added, *chain))]
+        if isinstance(until, str) and not until:
+            if added:
+                self.add(*added)
+                added = []
+            until = self._all_settled(ids)
+        given = until if isinstance(until, Mapping) else {} if until is None else {"done": until}
+        ends = {name: str(when) for name, when in given.items()}
+        self._names += 1
+        followed = Followed(self, ids, all_ids, ends, self._names, on_change)
+        if len(self._stale) >= _MANY_STALE:
+            stale, self._stale = self._stale, []
+            self._backend.remove(self._live(), (), stale)
+        self._followed.append(followed)
+        if on_end is not None:
+            what = f"the end of {', '.join(ids)}"
+            followed.queue = self._inbox.on_reaction(_is_end, what, followed.call(on_end), 100)
+        try:
+            followed.judge(*added)
+        except BaseException:
+            followed.give_up()
+            raise
+        if start:
+            followed.start()
+        return followed
+
+    def _all_settled(self, ids: Sequence[str]) -> str:
+        """The condition that these actions are settled, or done."""
+        values = self.values([f"{id}." for id in ids])
+        found = []
+        for id in ids:
+            known = [name for name in (f"{id}.is_settled", f"{id}.is_done") if name in values]
+            if not known:
+                raise DefinitionError(
+                    f"action {id!r} has no state variable 'is_done'",
+                    expected="a condition in `until`",
+                    got="none",
+                    hint="Say when the action has reached its end, such as 'time > 10'",
+                )
+            found.append(known[0])
+        return " and ".join(found)
+
+    def judged(self, reactions: Iterable[str]) -> None:
+        """How followed actions end has been judged: these reactions are removed with what is removed next."""
+        self._stale += reactions
+
+    def drop(self, callback: CallbackQueue[Event]) -> None:
+        """A callback is not called any more."""
+        self._inbox.drop([callback])
+
+    def forget(self, followed: Followed) -> None:
+        """Followed actions have ended, and none of them is active."""
+        with suppress(ValueError):
+            self._followed.remove(followed)
 
     def stop(self, *actions: str | Action) -> int:
         """Stop actions, all of the session if none are named; their parts take their default action.
@@ -456,15 +557,15 @@ class Session:
         """
         return self._inbox.wait_for(name, timeout_s)
 
-    def follow(self, name: str = "") -> Iterator[Event]:
-        """Iterate over all events from now on, or those of one name or kind: `for event in session.follow("near"): …`.
+    def listen(self, name: str = "") -> Iterator[Event]:
+        """Iterate over all events from now on, or those of one name or kind: `for event in session.listen("near"): …`.
 
         The iteration ends when the application closes the session.
 
         Raises:
             SessionError: the session ended otherwise, with the reason.
         """
-        return self._inbox.follow(name)
+        return self._inbox.listen(name)
 
     def wait_until(self, condition: str | Condition, timeout_s: float | None = None) -> Event:
         """Wait until a condition on state variables holds. A temporary free-standing reaction evaluates it in each
@@ -513,8 +614,17 @@ class Session:
                 self._keeper.stop()
             if event.kind == Kind.REPLACE_REFUSED and event.tick == self._replacement[0]:
                 self._replacement[1]()
-            self._inbox.receive(event)
+            self._pass_on(event)
             if event.kind == Kind.SESSION_ENDED:
                 self._leave()
         elif event.session == "" and (self._opened or event.kind == Kind.EVENTS_LOST):
-            self._inbox.receive(event)
+            self._pass_on(event)
+
+    def _pass_on(self, event: Event) -> None:
+        for followed in list(self._followed):
+            followed.receive(event)
+        self._inbox.receive(event)
+
+
+def _is_end(event: Event) -> bool:
+    return event.kind == Kind.SESSION_ENDED

@@ -71,7 +71,7 @@ def evaluate(base_address: int, instructions: np.ndarray, first: int, count: int
 
 @inlined
 def _norm(first: int, last: int) -> float:
-    """Of the float64 from one address to the other."""
+    """Norm of the float64 from one address to the other."""
     squares = 0.0
     for address in range(first, last + 8, 8):
         element = load_f8(address)

@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 
 from robot_rt_control.vocabulary.errors import ConditionError
-from robot_rt_control.vocabulary.names import RESERVED, VARIABLE_PATTERN
+from robot_rt_control.vocabulary.names import NUMBER_PATTERN, RESERVED, VARIABLE_PATTERN
 
 NUMBER, UNIT, NAME, WORD, OPERATOR, MARK, END = "number", "unit", "name", "word", "operator", "mark", "end"
 """Kinds of tokens. A word is a keyword of the grammar; a mark is a parenthesis, a comma or a sign."""
 
 _SPACE = re.compile(r"\s*")
-_NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(NUMBER_PATTERN)
 _FACTOR = r"[A-Za-z%°µΩ]+(?:\^?-?[0-9]+)?"
 _UNIT = re.compile(rf"(?:1/)?{_FACTOR}(?:[/*·]{_FACTOR})*(?![A-Za-z0-9_.\[(])")
 _VARIABLE = re.compile(VARIABLE_PATTERN)

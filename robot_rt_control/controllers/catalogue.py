@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 import sys
 from dataclasses import replace
+from typing import cast
 
 from robot_rt_control.client import Client
 from robot_rt_control.controllers.controller import Controller
-from robot_rt_control.model.controllers import CONTROLLER_TYPES, ControllerDescription
-from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.controllers import CONTROLLER_TYPES, ControllerDescription
+from robot_rt_control.model.workcell.part_description import PartDescription
+from robot_rt_control.model.workcell.workcell import Workcell
+from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 
 
@@ -43,6 +45,25 @@ def make_controller(description: ControllerDescription, workcell: Workcell, clie
     except DefinitionError as error:
         raise DefinitionError(f"{description.place}: {error}") from error
     return made
+
+
+def check_options(workcell: Workcell) -> list[str]:
+    """Check the options of a workcell's controllers, without a running workcell. Returns what could not be checked.
+
+    Raises:
+        DefinitionError, ProgramError: all mistakes, each with its line.
+    """
+    mistakes, unchecked = Mistakes(), []
+    for description in workcell.controllers:
+        with mistakes.collect():
+            try:
+                make_controller(description, workcell, cast(Client, None))  # it is used from `configure` on
+            except DefinitionError:
+                raise
+            except RobotControlError as error:
+                unchecked.append(f"{description.place}: its options are not checked: {error}")
+    mistakes.raise_all()
+    return unchecked
 
 
 def reload_code() -> None:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from robot_rt_control.client import Client
-from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.model.workcell.part_description import PartDescription
 
 
 class ControllerState(StrEnum):
@@ -20,7 +20,8 @@ class ControllerState(StrEnum):
 
 
 class Controller(ABC):
-    """Lets others command a part by their own messages. A new type is a class and a row in `model/controllers.py`.
+    """Lets others command a part by their own messages. A new type is a class, and a row in
+    `model/workcell/controllers.py`.
 
     An active controller accepts requests. It opens a session for a request, and closes it when that has ended, so
     sessions of applications and controllers share a part: who comes second is refused, with the name of who has it.

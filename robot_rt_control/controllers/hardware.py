@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from robot_rt_control.controllers.catalogue import with_public_names
-from robot_rt_control.model.interfaces import InterfaceDescription
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.interfaces import InterfaceDescription
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, unknown
 
 SILENT_S = 5.0

@@ -19,7 +19,7 @@ from robot_rt_control.controllers.switch_plan import (
     conflict,
     wrong_state,
 )
-from robot_rt_control.model.controllers import ControllerDescription
+from robot_rt_control.model.workcell.controllers import ControllerDescription
 from robot_rt_control.vocabulary.errors import DefinitionError, InternalError, RobotControlError, unknown
 
 _log = logging.getLogger(__name__)
@@ -226,7 +226,7 @@ class ControllerManager:
     def _switch(
         self, activate: Sequence[str], deactivate: Sequence[str], strictness: Strictness, decided: threading.Lock
     ) -> str:
-        """Switch, unless the time has passed: whoever takes `decided` first, this or the caller, says how it ends."""
+        """Switch, unless the time has passed: the first to take `decided`, this or the caller, reports how it ends."""
         up = [name for name in activate if name not in self._loaded or not self._kept(name)]  # these are active
         plan = SwitchPlan(self._loaded, self._unusable, up, deactivate, strictness)
         strict, refused = strictness == Strictness.STRICT, plan.refused

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
@@ -16,7 +15,7 @@ from robot_rt_control.controllers.catalogue import make_controller
 from robot_rt_control.controllers.hardware import Hardware
 from robot_rt_control.controllers.manager import ControllerManager
 from robot_rt_control.controllers.services import ControllerServices
-from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.ros.lifecycle_node import COMMON_PARAMETERS, WorkcellNode
 from robot_rt_control.ros.node_help import NodeHelp
 from robot_rt_control.ros.node_process import run_node
@@ -57,10 +56,7 @@ class ControllerManagerNode(WorkcellNode):
         self._starting: threading.Thread | None = None
 
     def configure(self) -> None:
-        path = self.value("workcell")
-        if not path:
-            raise RobotControlError("parameter 'workcell'", expected="the path of a workcell file", got="none")
-        self._workcell = load_workcell(Path(path), self.value("hardware") or None)
+        self._workcell = load_workcell(self.workcell_file(), self.value("hardware") or None)
         # By these ros2_control's tools find controllers to load; spawners set them to what their own files say.
         for controller in self._workcell.controllers:
             name = f"{controller.name}.type"

@@ -16,7 +16,7 @@ from robot_rt_control.controllers.catalogue import reload_code
 from robot_rt_control.controllers.controller import Controller, ControllerState
 from robot_rt_control.controllers.hardware import Component, Hardware
 from robot_rt_control.controllers.manager import ControllerManager, Strictness
-from robot_rt_control.model.controllers import CONTROLLER_TYPES
+from robot_rt_control.model.workcell.controllers import CONTROLLER_TYPES
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 _STATES = {

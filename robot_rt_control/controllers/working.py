@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from rclpy.action import CancelResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.task import Future
 
 from robot_rt_control.client import Client
 from robot_rt_control.controllers.controller import Controller, ControllerState
 from robot_rt_control.controllers.tasks import Tasks
 from robot_rt_control.hardware.parameters import checked
-from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.model.workcell.part_description import PartDescription
+from robot_rt_control.ros.judging_action_server import JudgingActionServer, end_goal
+from robot_rt_control.ros.own_thread import aside
 from robot_rt_control.ros.periodic import Periodic
-from robot_rt_control.server.node.judging_action_server import JudgingActionServer
-from robot_rt_control.server.node.own_thread import aside
 from robot_rt_control.text.schema import Model
 from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, RobotControlError
 
@@ -118,7 +117,7 @@ class WorkingController(Controller):
         self.client.node.get_logger().warning(f"{self.name}: {text}")
 
     def warn_seldom(self, text: str) -> None:
-        """Of such warnings one in a second is logged."""
+        """Log a warning, at most one in a second."""
         self.client.node.get_logger().warning(f"{self.name}: {text}", throttle_duration_sec=1.0)
 
     def now(self) -> float:
@@ -184,69 +183,42 @@ class GoalSide:
         refusal: Callable[[RobotControlError], Any],
     ) -> None:
         self._controller = controller
-        self._begin, self._cancel, self._result, self._refusal = begin, cancel, result, refusal
-        self._outcomes: dict[int, Future[GoalOutcome]] = {}
-        self._goal: Any = None
+        self._begin, self._cancel, self._result = begin, cancel, result
+        self._present: tuple[Any, Future[GoalOutcome]] | None = None
         group = ReentrantCallbackGroup()
         node, path = controller.client.node, f"{controller.name}/{name}"
         server = JudgingActionServer(
-            node, kind, path, judge=self._judge, execute=self._execute, group=group,
-            cancel_judged=partial(controller.at_once, cancel),
+            node, kind, path, judge=self._judge, execute=self._execute, group=group, refusal=refusal,
+            cancelled=self._cancelled, give_up=self._cancelled,
         )  # fmt: skip
-        server.register_cancel_callback(self._on_cancel)
         self.destroy = server.destroy
 
-    def _judge(self, request: Any) -> Awaitable[Any]:
-        """The result that says why a goal is rejected; None: it is followed."""
+    def _judge(self, request: Any) -> Future[GoalOutcome]:
         outcome: Future[GoalOutcome] = Future()
-        node = self._controller.client.node
+        if self._controller.state != ControllerState.ACTIVE:
+            state = self._controller.state
+            raise RobotControlError(f"the controller is {state}", expected="active", hint="Activate it")
+        self._begin(request, outcome.set_result)
+        return outcome
 
-        def done(found: GoalOutcome) -> None:
-            outcome.set_result(found)
-            executor = node.executor
-            if executor is not None:
-                executor.wake()  # it looks at `outcome` when it is awake
+    def _execute(self, goal: Any, outcome: Future[GoalOutcome]) -> Any:
+        self._present = goal, outcome
+        found = outcome.result()
+        if not (found.is_success or found.is_cancelled):
+            self._controller.warn(f"a goal failed: {found.text}")
+        end_goal(goal, is_success=found.is_success, is_cancelled=found.is_cancelled)
+        return self._result(found)
 
-        def judge() -> Any:
-            try:
-                if self._controller.state != ControllerState.ACTIVE:
-                    raise RobotControlError(
-                        f"the controller is {self._controller.state}", expected="active", hint="Activate it"
-                    )
-                self._begin(request, done)
-            except RobotControlError as error:
-                self._controller.warn(f"a goal was rejected: {error}")
-                return self._refusal(error)
-            self._outcomes[id(request)] = outcome
-            return None
-
-        return aside(node, f"{self._controller.name} goal", judge)
-
-    async def _execute(self, goal: Any) -> Any:
-        self._goal = goal
-        outcome = await self._outcomes.pop(id(goal.request))
-        assert outcome is not None  # it is set, and never cancelled
-        if self._goal is goal:
-            self._goal = None
-        if outcome.is_cancelled and goal.is_cancel_requested:
-            goal.canceled()
-        elif outcome.is_success:
-            goal.succeed()
-        else:
-            self._controller.warn(f"a goal failed: {outcome.text}")
-            goal.abort()
-        return self._result(outcome)
-
-    def _on_cancel(self, goal: Any) -> CancelResponse:
-        outcome = self._outcomes.get(id(goal.request))  # accepted a moment ago: it is not executed yet
-        if goal is self._goal or (outcome is not None and not outcome.done()):
+    def _cancelled(self, outcome: Future[GoalOutcome] | None) -> None:
+        if outcome is None or not outcome.done():
             self._controller.at_once(self._cancel)
-        return CancelResponse.ACCEPT
 
     def publish_feedback(self, make: Callable[[], Any]) -> None:
         """Publish what `make` gives, while there is a goal; None: nothing."""
-        goal = self._goal
-        if goal is not None:
+        if self._present is None:
+            return
+        goal, outcome = self._present
+        if not outcome.done():
             message = make()
-            if message is not None and goal is self._goal and goal.is_active:
+            if message is not None and goal.is_active:
                 goal.publish_feedback(message)

@@ -137,13 +137,13 @@ class Degree:
 
     name: str
     unit: str = "m"
-    """Of its position: m or rad."""
+    """Unit of its position: m or rad."""
     command_modes: tuple[str, ...] = ("position",)
     """In which laws may command it, as its type carries it out: "position", "velocity", "effort"."""
 
 
 class Part(Protocol):
-    """What `create` and `prepare_parameters` can query about a part. (`model.part_facts.PartFacts` implements it.)"""
+    """What `create` and `prepare_parameters` can query about a part. (`PartFacts` implements it.)"""
 
     @property
     def name(self) -> str: ...
@@ -234,7 +234,7 @@ class ActionType:
     each_part: ClassVar[bool] = False
     """Built-in motion groups: the one slot stands for several parts, and the methods run for each of them."""
     inputs: ClassVar[tuple[Input, ...]] = ()
-    """Of a law, an action type for one degree of freedom alone."""
+    """What a law reads: an action type for one degree of freedom alone."""
     degrees_of_freedom: ClassVar[tuple[Degree, ...]] = ()
     """What strategies govern instead of the joints: `state.degrees[i]`, of `layout.degree_dtype`. `sense` fills what is
     measured and commanded, and the limits; the laws write commands between `sense` and `set_parameters`."""

@@ -24,7 +24,7 @@ from llvmlite import binding
 
 from robot_rt_control.definitions.action_type import REALTIME_METHODS
 from robot_rt_control.memory.layout import layout_digest, part_dtype
-from robot_rt_control.native.code_cache import cache_root, own_folder, read_code
+from robot_rt_control.native.cache_folder import cache_root, own_folder, read_code
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 from robot_rt_control.vocabulary.private_files import private
 
@@ -102,7 +102,7 @@ def store(metadata: NativeMetadata, code: bytes) -> Path:
                 file.write(data)
         try:
             os.rename(building, target)
-        except OSError:  # exists already: replace it if damaged; keep it if another process stored it meanwhile
+        except OSError:  # exists already: replace it if damaged; keep it if another process has just stored it
             if find(metadata.key) is None:
                 shutil.rmtree(target, ignore_errors=True)
                 os.rename(building, target)

@@ -40,7 +40,7 @@ class State:
     kind: str = ""
     """Which colours it has: a skill's level, built_in, success or failure; empty: as the keys above say."""
     nested: Diagram | None = None
-    """Of a used program, drawn within the box: its own states and switches."""
+    """States and switches of a used program, drawn within the box."""
 
 
 @dataclass(kw_only=True)

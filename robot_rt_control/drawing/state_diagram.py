@@ -10,7 +10,8 @@ from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.definitions.definitions import ActionDefinition, AxisDefinition
 from robot_rt_control.drawing.diagram import ANY, END, HAND, START, Diagram, Key, Line, State, Switch, moved_places
 from robot_rt_control.program.declarations import Role
-from robot_rt_control.program.file import FilledProgram, ProgramTemplate
+from robot_rt_control.program.file import ProgramTemplate
+from robot_rt_control.program.filled_program import FilledProgram
 from robot_rt_control.validation.edges import Edge, edges
 
 Path = tuple[Key, ...]

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
-from robot_rt_control.model.urdf import MOVABLE, Urdf, UrdfJoint
+from robot_rt_control.model.robot.urdf import MOVABLE, Urdf, UrdfJoint
+from robot_rt_control.model.rotation_formulas import quaternion_of_rotation
 
 Array = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ class Transforms:
 
 @dataclass(frozen=True, kw_only=True)
 class _Constants:
-    """Of n joints at q: p_PC = begin + slide q, and q_PC = rest cos(half q) + turn sin(half q)."""
+    """Constants of n joints at q: p_PC = begin + slide q, and q_PC = rest cos(half q) + turn sin(half q)."""
 
     links: tuple[tuple[str, str], ...]
     begin: Array
@@ -74,7 +74,7 @@ class _Constants:
 
 
 class _Taken(NamedTuple):
-    """Of joints whose position is found: its index among some names, the factor and offset from it, and constants."""
+    """Joints whose position is found: its index among some names, the factor and offset from it, and constants."""
 
     indices: NDArray[np.int64]
     factors: Array
@@ -150,8 +150,8 @@ def _links(joints: Sequence[UrdfJoint]) -> tuple[tuple[str, str], ...]:
 def _origins(joints: Sequence[UrdfJoint]) -> tuple[Array, Array]:
     """(n, 4, 4) X_PJ of joints, and (n, 4) their quaternions."""
     X = np.array([joint.X_PJ for joint in joints]).reshape(-1, 4, 4)
-    # SciPy knows no empty rotations.
-    return X, Rotation.from_matrix(X[:, :3, :3]).as_quat() if len(X) else np.zeros((0, 4))
+    q = [quaternion_of_rotation(*row) for row in X[:, :3, :3].reshape(-1, 9).tolist()]
+    return X, np.array(q).reshape(-1, 4)
 
 
 def _sources(joint: UrdfJoint, urdf: Urdf) -> Iterator[tuple[str, float, float]]:

@@ -14,9 +14,10 @@ from builtin_interfaces.msg import Time
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from robot_rt_control.frames.link_frames import LinkFrames, Transforms
-from robot_rt_control.model.urdf_reader import parse_urdf
+from robot_rt_control.model.robot.urdf_reader import parse_urdf
 from robot_rt_control.ros.lifecycle_node import AUTOSTART, NodeParameter, WorkcellNode
 from robot_rt_control.ros.listener import Unspun, take_all
+from robot_rt_control.ros.missing_messages import how_to_get
 from robot_rt_control.ros.node_help import NodeHelp
 from robot_rt_control.ros.node_process import run_node
 from robot_rt_control.ros.periodic import Periodic
@@ -70,7 +71,7 @@ class FramePublisherNode(WorkcellNode):
                 "the messages of TF",
                 expected="the package tf2_msgs",
                 got=str(error),
-                hint="Build it with `./run interfaces`, or source a ROS installation",
+                hint=how_to_get(["tf2_msgs"]),
             ) from error
         self._message_type = TFMessage
 

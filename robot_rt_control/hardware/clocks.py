@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from robot_rt_control.hardware.lifecycle import load_plugin
-from robot_rt_control.model.workcell import COMPILED, TOPIC, Workcell
+from robot_rt_control.model.workcell.simulators import SIMULATORS
+from robot_rt_control.model.workcell.workcell import COMPILED, TOPIC, Workcell
 from robot_rt_control.vocabulary.enums import HARDWARE, LOCKSTEP, REALTIME
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -17,12 +18,7 @@ CLOCK_HELP = (
     "hardware: the cycle of a device's driver drives the loop"
 )
 
-FACTOR_HELP = (
-    "simulated seconds per second in lockstep; 0: as fast as possible; negative: by the service step only"
-)
-
-_SIMULATORS = ("pybullet",)
-"""Plugins that are known to simulate without importing them."""
+FACTOR_HELP = "simulated seconds per second in lockstep; 0: as fast as possible; negative: by the service step only"
 
 
 def chosen_clock(clock: str, workcell: Workcell) -> str:
@@ -39,5 +35,5 @@ def chosen_clock(clock: str, workcell: Workcell) -> str:
     if clock != AUTO:
         return clock
     plugins = {device.plugin for device in workcell.devices} - {*COMPILED, TOPIC}
-    simulated = [plugin in _SIMULATORS or load_plugin(plugin).simulated for plugin in sorted(plugins)]
+    simulated = [plugin in SIMULATORS or load_plugin(plugin).simulated for plugin in sorted(plugins)]
     return LOCKSTEP if simulated and all(simulated) else REALTIME

@@ -20,7 +20,7 @@ from robot_rt_control.hardware.rest_ramp import RestRamp
 from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.joint_modes import unpack_modes
 from robot_rt_control.memory.layout import driver_dtype
-from robot_rt_control.model.channels import Channel
+from robot_rt_control.model.workcell.channels import Channel
 from robot_rt_control.vocabulary.enums import CommandMode, DriverMode, ImageError
 from robot_rt_control.vocabulary.errors import HardwareError
 from robot_rt_control.vocabulary.part_kinds import JOINT_INTERFACES, JOINTED_KINDS
@@ -72,7 +72,7 @@ class DeviceHost:
         self._side = self.image.new_driver_side()
         self._publish, self._take = driver_calls()
         self.addresses = self.image.address, address_of(self._side)
-        """Of the image, and of the driver's side of it (`layout.driver_dtype`)."""
+        """Addresses of the image, and of the driver's side of it (`layout.driver_dtype`)."""
         n = len(commands)
         # Views, because reading a field of a record takes a microsecond.
         fields = np.frombuffer(memoryview(self._side).cast("B"), driver_dtype)

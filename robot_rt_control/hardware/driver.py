@@ -24,7 +24,7 @@ from robot_rt_control.hardware.device_host import DeviceHost
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePlugin
 from robot_rt_control.hardware.urgency import raise_urgency
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.enums import DriverMode
 from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, RobotControlError, unknown
@@ -65,7 +65,7 @@ class Driver:
         self.overruns = 0
         """Cycles that ended after the next one should have begun."""
         self.starts: deque[int] = deque(maxlen=_KEPT_STARTS)
-        """Of the last cycles, on the monotonic clock [ns]."""
+        """Starts of the last cycles, on the monotonic clock [ns]."""
         self._stop = False
         self._calls: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
 
@@ -171,7 +171,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("device", help="name of the device in the workcell")
     parser.add_argument("--image", required=True, metavar="NAME", help="shared-memory segment (below /dev/shm) to own")
     parser.add_argument(
-        "--hardware", metavar="PLUGIN", help="plugin to use instead of the workcell's: mock, pybullet, or module:Class"
+        "--hardware", metavar="PLUGIN", help="plugin to use instead of the workcell's: simulator, mock, or module:Class"
     )
     parser.add_argument(
         "--silence",

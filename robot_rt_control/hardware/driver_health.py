@@ -21,7 +21,7 @@ class Cycles:
     cycles: int
     overruns: int
     starts_ns: tuple[int, ...] = ()
-    """Of the last cycles."""
+    """Starts of the last cycles."""
 
 
 def driver_health(device: str, mode: DriverMode, now: Cycles, before: Cycles) -> Health:

@@ -19,7 +19,7 @@ from robot_rt_control.hardware.from_workcell import hardware_info, with_window
 from robot_rt_control.hardware.picture import PictureFolder, PictureInCopy, camera_of
 from robot_rt_control.hardware.urgency import raise_urgency
 from robot_rt_control.memory.segment_names import image_name
-from robot_rt_control.model.workcell import COMPILED, DeviceDescription, Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import COMPILED, DeviceDescription, Workcell, load_workcell
 from robot_rt_control.ros.diagnostics import DIAGNOSTICS, diagnostic_array
 from robot_rt_control.ros.lifecycle_node import COMMON_PARAMETERS, NodeParameter, WorkcellNode
 from robot_rt_control.ros.node_help import NodeHelp
@@ -71,10 +71,7 @@ class HardwareDriverNode(WorkcellNode):
     # --- life cycle -----------------------------------------------------------------------------
 
     def configure(self) -> None:
-        path = self.value("workcell")
-        if not path:
-            raise RobotControlError("parameter 'workcell'", expected="the path of a workcell file", got="none")
-        workcell = load_workcell(Path(path), self.value("hardware") or None)
+        workcell = load_workcell(self.workcell_file(), self.value("hardware") or None)
         self._workcell = with_window(workcell) if self.value("gui") else workcell
         self._pictures = PictureFolder(workcell.name)
         self._device = self._find_device(self._workcell)

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart, JointLimits
-from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.model.urdf_file import urdf_file
-from robot_rt_control.model.workcell import COMPILED, TOPIC, DeviceDescription, Workcell
+from robot_rt_control.model.robot.urdf_file import urdf_file
+from robot_rt_control.model.workcell.part_description import PartDescription
+from robot_rt_control.model.workcell.workcell import COMPILED, TOPIC, DeviceDescription, Workcell
 
 
 def _joints(values: np.ndarray, dof: int) -> tuple[float, ...]:
@@ -58,6 +58,7 @@ def hardware_info(workcell: Workcell, device: DeviceDescription) -> HardwareInfo
         parameters=device.config,
         parts=tuple(hardware_part(workcell.part(name)) for name in device.parts),
         folder=str(workcell.path.parent),
+        document=workcell.document,
     )
 
 

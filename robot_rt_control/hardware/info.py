@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from robot_rt_control.model.channels import Channel
-from robot_rt_control.model.mount import Mount
 from robot_rt_control.model.pose import Pose
-from robot_rt_control.model.urdf import Mimic
+from robot_rt_control.model.robot.urdf import Mimic
+from robot_rt_control.model.workcell.channels import Channel
+from robot_rt_control.model.workcell.mount import Mount
+from robot_rt_control.text.document import Document, Step
 from robot_rt_control.vocabulary import capacities, defaults
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 from robot_rt_control.vocabulary.errors import CapacityError, HardwareError
@@ -143,6 +144,12 @@ class HardwareInfo:
     parts: tuple[HardwarePart, ...] = ()
     folder: str = ""
     """The workcell file's, where relative paths of parameters begin; empty: the working directory."""
+    document: Document | None = field(default=None, repr=False, compare=False)
+    """The workcell file, for the lines in errors; None: the device is from no file."""
+
+    def where(self, *path: Step) -> str:
+        """What an error about an item of the workcell file begins with: file and line; empty: there is no file."""
+        return "" if self.document is None else f"{self.document.where(*path)}: "
 
     def __post_init__(self) -> None:
         where = f"hardware {self.name!r}"

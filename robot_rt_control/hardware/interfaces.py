@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from robot_rt_control.hardware.info import HardwareInfo
-from robot_rt_control.model.interfaces import InterfaceDescription, command_interfaces, state_interfaces
+from robot_rt_control.model.workcell.interfaces import InterfaceDescription, command_interfaces, state_interfaces
 
 
 def standard_state_interfaces(info: HardwareInfo) -> list[InterfaceDescription]:

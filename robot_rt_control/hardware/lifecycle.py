@@ -20,6 +20,7 @@ from robot_rt_control.hardware.plugin import (
     HardwareReturn,
     InterfaceDescription,
 )
+from robot_rt_control.model.workcell.simulators import SIMULATORS
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import CapacityError, HardwareError, RobotControlError
@@ -27,6 +28,7 @@ from robot_rt_control.vocabulary.errors import CapacityError, HardwareError, Rob
 BUILT_IN_PLUGINS = {
     "canopen": "robot_rt_control.hardware.canopen.plugin:CanopenPlugin",
     "mock": "robot_rt_control.hardware.mock_plugin:MockPlugin",
+    "mujoco": "robot_rt_control.hardware.mujoco.plugin:MujocoPlugin",
     "pybullet": "robot_rt_control.hardware.pybullet.plugin:PyBulletPlugin",
     "topic": "robot_rt_control.hardware.topics.plugin:TopicPlugin",
 }
@@ -64,7 +66,7 @@ def load_plugin(name: str) -> type[HardwarePlugin]:
         module = _file_module(what, module_name) if module_name.endswith(".py") else import_module(module_name)
     except ImportError as error:
         hint = "Check the spelling and PYTHONPATH"
-        if name in ("pybullet", "canopen"):  # libraries that nothing else needs
+        if name in (*SIMULATORS, "canopen"):  # libraries that nothing else needs
             hint = f"Install it with `pip install {name}`"
         raise HardwareError(
             f"{what}: cannot import {error.name or module_name!r}", got=str(error), hint=hint
@@ -192,7 +194,7 @@ class HardwareLifecycle:
         self.modes = self._no_modes()
 
     def _no_modes(self) -> dict[str, tuple[CommandMode, ...]]:
-        """Of each part, the mode of each joint: none is commanded."""
+        """For each part, the mode of each joint: none is commanded."""
         return {part.name: (CommandMode.NONE,) * len(part.joint_names) for part in self.info.parts}
 
     @property
@@ -238,27 +240,34 @@ class HardwareLifecycle:
         """Fill the state. Raises: HardwareError, after `on_error` was called."""
         if self.lifecycle_state not in _READABLE:
             raise HardwareError(f"{self._what}: read", expected="state ACTIVE", got=self.lifecycle_state.name)
-        self._cycle("read", self.plugin.read, time_s, period_s)
+        try:
+            result = self.plugin.read(time_s, period_s)
+        except Exception as error:  # a plugin may raise anything: that is an ERROR of the device
+            result, reason = HardwareReturn.ERROR, _text(error)
+        else:
+            if result == _OK:
+                return
+            reason = self.plugin.reason
+        raise self._broken("read", result, reason)
 
     def write(self, time_s: float, period_s: float) -> None:
         """Send the command. Raises: HardwareError, after `on_error` was called."""
         if self.lifecycle_state != _ACTIVE:
             raise HardwareError(f"{self._what}: write", expected="state ACTIVE", got=self.lifecycle_state.name)
-        self._cycle("write", self.plugin.write, time_s, period_s)
-
-    def _cycle(
-        self, callback: str, call: Callable[[float, float], HardwareReturn], time_s: float, period_s: float
-    ) -> None:
-        reason = ""
         try:
-            result = call(time_s, period_s)
+            result = self.plugin.write(time_s, period_s)
+        except Exception as error:
+            result, reason = HardwareReturn.ERROR, _text(error)
+        else:
             if result == _OK:
                 return
             reason = self.plugin.reason
-        except Exception as error:  # a plugin may raise anything: that is an ERROR of the device
-            result, reason = HardwareReturn.ERROR, _text(error)
+        raise self._broken("write", result, reason)
+
+    def _broken(self, callback: str, result: object, reason: str) -> HardwareError:
+        """The error of a callback of a cycle, after `on_error` was called."""
         self._handle_error()
-        raise self._failed(callback, result, reason)
+        return self._failed(callback, result, reason)
 
     def switch_modes(self, modes: Mapping[str, CommandMode | Sequence[CommandMode]]) -> None:
         """Switch joints to other command modes; the plugin is asked only for parts of which one changes.

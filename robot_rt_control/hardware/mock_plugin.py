@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from robot_rt_control.hardware.mock import configure_mock, mock_cycle, set_mock_states
+from robot_rt_control.hardware.mock import configure_mock, set_mock_states
+from robot_rt_control.hardware.mock_cycle import mock_cycle
 from robot_rt_control.hardware.plugin import CallbackReturn, HardwareInfo, HardwarePlugin, HardwareReturn
 from robot_rt_control.memory.joint_modes import pack_modes
 from robot_rt_control.memory.layout import device_dtype

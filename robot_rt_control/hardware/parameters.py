@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, ValidationError
 
+from robot_rt_control.text.document import Path
 from robot_rt_control.text.schema import Model, mistakes_of
 from robot_rt_control.vocabulary.errors import HardwareError
 
@@ -23,8 +24,14 @@ Vector = tuple[Finite, Finite, Finite]
 _Model = TypeVar("_Model", bound=Model)
 
 
-def checked(model: type[_Model], values: Mapping[str, Any], where: str) -> _Model:
+def checked(
+    model: type[_Model], values: Mapping[str, Any], where: str, line: Callable[[Path], str] = lambda path: ""
+) -> _Model:
     """The values as an object of the model.
+
+    Args:
+        where: begins each mistake.
+        line: of a value's path, what comes before: its file and line.
 
     Raises:
         HardwareError: names every wrong value, its place, and what was given.
@@ -32,5 +39,5 @@ def checked(model: type[_Model], values: Mapping[str, Any], where: str) -> _Mode
     try:
         return model.model_validate(dict(values))
     except ValidationError as failure:
-        found = [str(error) for error, _ in mistakes_of(failure, values)]
-        raise HardwareError("\n".join(f"{where}: {text}" for text in found)) from None
+        found = mistakes_of(failure, values)
+        raise HardwareError("\n".join(f"{line(path)}{where}: {error}" for error, path in found)) from None

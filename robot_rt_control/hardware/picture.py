@@ -38,7 +38,7 @@ def camera_of(plugin: HardwarePlugin) -> Camera:
     if not hasattr(plugin, "take_picture"):
         raise HardwareError(
             f"hardware {plugin.info.name!r} ({type(plugin).__name__}) has no camera",
-            hint="Only simulated hardware has one, such as pybullet",
+            hint="Only simulators have one",
         )
     return plugin  # type: ignore[return-value]  # its attribute `simulated` guarantees it
 

@@ -41,8 +41,8 @@ from robot_rt_control.hardware.interfaces import (
     standard_command_interfaces,
     standard_state_interfaces,
 )
-from robot_rt_control.model.channels import Channel
 from robot_rt_control.model.pose import Pose
+from robot_rt_control.model.workcell.channels import Channel
 from robot_rt_control.vocabulary.enums import CommandMode
 
 __all__ = [

@@ -56,11 +56,11 @@ class Channel:
         self.memory = memory
         self.address = address_of(memory)
         self.feed: Callable[[], None] | None = None
-        """Of a channel inside this process: fills the queues of motion groups, which nobody else can reach."""
+        """Fills the queues of motion groups of a channel inside this process, which no other process can reach."""
 
     @property
     def descriptor(self) -> int | None:
-        """Of the shared memory, for a process that inherits it; None: the channel is inside this process."""
+        """Descriptor of the shared memory, for a process that inherits it; None: the channel is inside this process."""
         return None if self._segment is None else self._segment.descriptor
 
     # --- making ---------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ class Channel:
         if m.detached_until > 0:
             session, until = bytes(m.detached_session).decode(errors="replace"), int(m.detached_until)
             raise ChannelError(
-                f"session {session!r} goes on without a control server, as whoever opened it has asked for",
+                f"session {session!r} goes on without a control server, as requested when it was opened",
                 expected="no such session, or its end",
                 got=f"one that ends within {(until - int(m.loop_beat)) * int(m.period_ns) * 1e-9:.1f} s",
                 hint="A protective stop at the executor ends it at once",
@@ -189,14 +189,14 @@ class Channel:
         store_release(self.address + _SERVER_PID, 0)
 
     def end_server(self, epoch: int) -> None:
-        """Mark the server of this epoch as gone. The epoch matters: another server may have attached meanwhile."""
+        """Mark the server of this epoch as gone. The epoch matters: another server may have attached since."""
         if epoch > int(self.memory.server_gone):
             store_release(self.address + _SERVER_GONE, epoch)
 
     @property
     def server_attached(self) -> bool:
         """Whether a control server is attached and not known to be lost."""
-        return int(self.memory.server_epoch) > int(self.memory.server_gone)
+        return load_acquire(self.address + _SERVER_EPOCH) > load_acquire(self.address + _SERVER_GONE)
 
     def close(self) -> None:
         """Release this side; the executor also removes the name. The memory stays mapped while a view is held."""
@@ -335,7 +335,7 @@ class Channel:
 
     def install_requested(self) -> bool:
         """As the executor: whether a request is waiting."""
-        return load_acquire(self.address + _REQUEST) != int(self.memory.staging.answer)
+        return load_acquire(self.address + _REQUEST) != load_acquire(self.address + _ANSWER)
 
     def answer_install(self, accepted: bool, reason: str) -> None:
         """As the executor: answer the waiting request."""

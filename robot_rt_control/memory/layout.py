@@ -63,6 +63,9 @@ def _joints(*names: str) -> list[tuple]:
 
 # --- robot model -------------------------------------------------------------------------------
 
+REVOLUTE, PRISMATIC = 0, 1
+"""Types of joints."""
+
 chain_dtype = record(
     [
         ("n_joints", "i8"),
@@ -236,8 +239,10 @@ part_runtime_dtype = record(
         ("enabling", "i8"),  # [ticks] left until the motors of its drives must be enabled; 0: it is not being enabled
         ("rest_wait", "i8"),  # [ticks] left in which it must come to rest, so that it is enabled; 0: it is not awaited
         ("rest_wait_ticks", "i8"),  # [ticks] for which that is awaited
+        ("rest", "i8"),  # [ticks] for which it has been at rest; of a part with effort mode alone that is not enabled
         ("fault_code", "i8"),  # error code of the motor that faulted it; below 0: -1 - its MotorStatus
         ("held", "i8"),  # 1: since a protective stop nobody has asked for its motion; it takes no default action
+        *_joints("target"),  # [rad or m] position command of the last tick; without one, what left
     ]
 )
 
@@ -291,7 +296,7 @@ device_dtype = record(
         ("state", "f8", (c.MAX_DEVICE_INTERFACES,)),
         ("command", "f8", (c.MAX_DEVICE_INTERFACES,)),
         ("incoming", "f8", (c.MAX_DEVICE_INTERFACES,)),  # scratch: a torn read must not reach `state`
-        ("mock_source", "i8", (c.MAX_DEVICE_INTERFACES,)),  # mock: how each state follows, see hardware/mock.py
+        ("mock_source", "i8", (c.MAX_DEVICE_INTERFACES,)),  # mock: how each state follows, see hardware/mock_cycle.py
     ]
 )
 

@@ -76,7 +76,7 @@ def _remove_stale(name: str, path: Path) -> None:
                         hint="Stop the other process, or give this one another name or namespace",
                     ) from None
                 time.sleep(0.005)
-        if _is_file_at(old, path):  # else another process has removed it meanwhile, under its lock
+        if _is_file_at(old, path):  # else another process has removed it, under its lock
             path.unlink()
     finally:
         os.close(old)
@@ -155,7 +155,7 @@ class Segment:
 
     @property
     def descriptor(self) -> int:
-        """Of the file, for a process that inherits it."""
+        """Descriptor of the file, for a process that inherits it."""
         return self._descriptor
 
     def owner_alive(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -51,7 +52,7 @@ class Stop:
 
     @property
     def release_words(self) -> str:
-        """Of its release: source, reason and who, for people."""
+        """Words of its release: source, reason and who, for people."""
         return _words(self.source, self.release_reason, self.release_who)
 
 
@@ -148,6 +149,38 @@ def listed(stops: Sequence[Stop]) -> str:
     return "; ".join(s.words + (" [needs its secret]" if s.needs_secret else "") for s in stops) or "none"
 
 
+def foreseen_refusal(rows: np.ndarray, request: np.record) -> Refusal:
+    """What the loop answers to a release if its next tick finds these stops; NONE: it releases something.
+
+    For a loop that ticks on request only: there a caller cannot wait for the loop's own answer. The rules are those of
+    `release_protective_stop` in `realtime/tick/protective_stop.py`.
+
+    Args:
+        rows: of `layout.stop_dtype`, as the channel has them.
+        request: as `stop_request` makes it.
+    """
+    latched = [(row, place == MAX_STOPS - 1) for place, row in enumerate(rows) if row["latched"]]
+    unnamed = not request["source"][0] and not request["further"]
+    if not latched and (unnamed or request["everything"]):
+        return Refusal.NONE
+    if len(latched) > 1 and unnamed and not request["everything"]:
+        return Refusal.SEVERAL_STOPS
+    refusal = Refusal.NO_SUCH_STOP
+    for row, is_last in latched:
+        same = bool(is_last) if request["further"] else not is_last and bool((row["source"] == request["source"]).all())
+        if not (same or unnamed or request["everything"]):
+            continue
+        if not row["needs_secret"]:
+            allowed, refusal = request["authority"] != Authority.NONE, Refusal.NO_AUTHORITY
+        else:
+            known = hmac.compare_digest(row["digest"].tobytes(), request["digest"].tobytes())
+            allowed = request["authority"] == Authority.OPERATOR if is_last else known and not request["everything"]
+            refusal = Refusal.STOP_NEEDS_SECRET
+        if allowed:
+            return Refusal.NONE
+    return refusal
+
+
 def release_refused(refusal: Refusal, source: str, stops: Sequence[Stop]) -> CommandRefused:
     """The error for a refused release.
 
@@ -172,7 +205,7 @@ def release_refused(refusal: Refusal, source: str, stops: Sequence[Stop]) -> Com
             what,
             expected="the secret that the stop was made with",
             got=f"none, or another one; latched: {listed(stops)}",
-            hint="Whoever stopped with it releases it. A restart of the executor ends all stops",
+            hint="The person who stopped with it can release it. A restart of the executor ends all stops",
         )
     if refusal == Refusal.STOPPED_NOW:
         return CommandRefused(what, expected="no stop of that source", got="one in the same tick", hint="Release again")

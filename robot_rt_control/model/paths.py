@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from robot_rt_control.vocabulary.errors import DefinitionError, refuse_nul
+from robot_rt_control.vocabulary.errors import DefinitionError, refuse_nul, unknown
 
 PACKAGE_SCHEME = "package://"
 PYBULLET_DATA_SCHEME = "pybullet_data://"
@@ -27,6 +27,41 @@ def package_folder(package: str) -> Path | None:
         if prefix and share.is_dir():
             return share
     return None
+
+
+def package_hint(package: str) -> str:
+    """What to do if a package is not found."""
+    return f"Source the workspace that contains it, or add to AMENT_PREFIX_PATH the folder that has share/{package}"
+
+
+def shipped_workcells() -> dict[str, Path]:
+    """Name → file of each workcell that comes with the package."""
+    share = package_folder("robot_rt_control")
+    return {} if share is None else {file.stem: file for file in sorted((share / "config").glob("*.yaml"))}
+
+
+def find_workcell(workcell: Path | str) -> Path:
+    """The file of a workcell.
+
+    Args:
+        workcell: a path, or the name of a workcell that comes with the package.
+
+    Raises:
+        DefinitionError: there is none.
+    """
+    refuse_nul(str(workcell), "workcell file")
+    path = Path(workcell).expanduser()
+    if path.is_file():
+        return path
+    shipped = shipped_workcells()
+    try:
+        return shipped[str(workcell)]
+    except KeyError:
+        raise DefinitionError(
+            f"workcell {str(workcell)!r}",
+            expected=f"a file, or {unknown('workcell', str(workcell), shipped)}",
+            got=f"no file {path.resolve()}",
+        ) from None
 
 
 def pybullet_data_folder() -> Path | None:
@@ -49,6 +84,7 @@ def resolve_path(text: str, relative_to: Path, item: str) -> Path:
         DefinitionError: the scheme is unknown, its package is not installed, or there is no such file; or no path can
             be so.
     """
+    refuse_nul(text, item)
     if text.startswith(PYBULLET_DATA_SCHEME):
         data = pybullet_data_folder()
         if data is None:
@@ -65,9 +101,9 @@ def resolve_path(text: str, relative_to: Path, item: str) -> Path:
         if folder is None:
             raise DefinitionError(
                 f"{item}: {text!r}",
-                expected=f"the ROS package {package!r} in one of the folders of AMENT_PREFIX_PATH",
-                got="no such package",
-                hint="Source the workspace that contains it",
+                expected=f"share/{package} in one of the folders of AMENT_PREFIX_PATH",
+                got="no such folder",
+                hint=package_hint(package),
             )
         path = folder / rest
     elif text.startswith(FILE_SCHEME):
@@ -90,8 +126,8 @@ def resolve_path(text: str, relative_to: Path, item: str) -> Path:
 def mesh_uri(text: str, urdf_folder: Path) -> str:
     """The absolute file:// URI of a mesh that a URDF names.
 
-    A package:// path stays unchanged if this machine does not have the package and the URDF's folder does not
-    contain the file: the viewer of the model may have the package.
+    A package that is not installed is looked for in the URDF's folder and those above: a URDF often lies in it. A
+    package:// path stays unchanged if the file is nowhere: the viewer of the model may have the package.
 
     Raises:
         DefinitionError: no path can be so.
@@ -105,6 +141,7 @@ def mesh_uri(text: str, urdf_folder: Path) -> str:
         # some URDFs write package:// for paths relative to themselves, with and without a package's name
         candidates = [] if folder is None else [folder / rest]
         candidates += [urdf_folder / package / rest, urdf_folder / rest]
+        candidates += [parent / package / rest for parent in urdf_folder.resolve().parents]
         for candidate in candidates:
             if candidate.is_file():
                 return candidate.resolve().as_uri()

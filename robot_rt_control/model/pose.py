@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_rt_control.model.rotation import quaternion_of_rotation, quaternion_to_matrix
+from robot_rt_control.model.rotation_formulas import quaternion_of_rotation, quaternion_to_matrix
 from robot_rt_control.model.schema_types import Quaternion, Triple
 from robot_rt_control.text.schema import Model
 

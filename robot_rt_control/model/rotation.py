@@ -10,9 +10,9 @@ import math
 
 import numpy as np
 
+from robot_rt_control.model import rotation_formulas
+from robot_rt_control.model.rotation_formulas import Quaternion
 from robot_rt_control.native.realtime_code import realtime
-
-Quaternion = tuple[float, float, float, float]
 
 
 @realtime
@@ -106,18 +106,6 @@ def rotation_vector(q: np.ndarray, out: np.ndarray) -> None:
 
 
 @realtime
-def quaternion_from_rotation_vector(v: np.ndarray, out: np.ndarray) -> None:
-    """The unit quaternion of a rotation vector (axis times angle [rad])."""
-    vx, vy, vz = v[0], v[1], v[2]
-    angle = math.sqrt(vx * vx + vy * vy + vz * vz)
-    scale = math.sin(0.5 * angle) / angle if angle > 1e-9 else 0.5
-    out[0] = scale * vx
-    out[1] = scale * vy
-    out[2] = scale * vz
-    out[3] = math.cos(0.5 * angle)
-
-
-@realtime
 def orientation_error(q_WD: np.ndarray, q_WT: np.ndarray, out: np.ndarray) -> None:
     """The rotation vector, in world axes [rad], that turns the orientation q_WT into the desired q_WD.
 
@@ -162,41 +150,6 @@ def compose_pose(
     quaternion_multiply(q_AB, q_BC, q_AC)
 
 
-@realtime
-def quaternion_to_matrix(q_AB: np.ndarray, R_AB: np.ndarray) -> None:
-    """R_AB (3, 3) of a unit quaternion; its columns are the axes of B seen from A."""
-    x, y, z, w = q_AB[0], q_AB[1], q_AB[2], q_AB[3]
-    R_AB[0, 0] = 1.0 - 2.0 * (y * y + z * z)
-    R_AB[0, 1] = 2.0 * (x * y - z * w)
-    R_AB[0, 2] = 2.0 * (x * z + y * w)
-    R_AB[1, 0] = 2.0 * (x * y + z * w)
-    R_AB[1, 1] = 1.0 - 2.0 * (x * x + z * z)
-    R_AB[1, 2] = 2.0 * (y * z - x * w)
-    R_AB[2, 0] = 2.0 * (x * z - y * w)
-    R_AB[2, 1] = 2.0 * (y * z + x * w)
-    R_AB[2, 2] = 1.0 - 2.0 * (x * x + y * y)
-
-
-@realtime
-def quaternion_of_rotation(
-    r00: float, r01: float, r02: float,
-    r10: float, r11: float, r12: float,
-    r20: float, r21: float, r22: float,
-) -> Quaternion:  # fmt: skip
-    """(x, y, z, w) of a rotation matrix given row by row, w >= 0.
-
-    Shepperd, S. W.: Quaternion from rotation matrix. J. Guidance and Control 1 (1978): divide by the largest component.
-    """
-    trace = r00 + r11 + r22
-    if trace >= r00 and trace >= r11 and trace >= r22:
-        x, y, z, w = r21 - r12, r02 - r20, r10 - r01, 1.0 + trace
-    elif r00 >= r11 and r00 >= r22:
-        x, y, z, w = 1.0 + r00 - r11 - r22, r01 + r10, r02 + r20, r21 - r12
-    elif r11 >= r22:
-        x, y, z, w = r01 + r10, 1.0 + r11 - r00 - r22, r12 + r21, r02 - r20
-    else:
-        x, y, z, w = r02 + r20, r12 + r21, 1.0 + r22 - r00 - r11, r10 - r01
-    scale = 1.0 / math.sqrt(x * x + y * y + z * z + w * w)
-    if w < 0.0:
-        scale = -scale
-    return scale * x, scale * y, scale * z, scale * w
+quaternion_from_rotation_vector = realtime(rotation_formulas.quaternion_from_rotation_vector)
+quaternion_to_matrix = realtime(rotation_formulas.quaternion_to_matrix)
+quaternion_of_rotation = realtime(rotation_formulas.quaternion_of_rotation)

@@ -13,6 +13,8 @@ from robot_rt_control.native.realtime_code import realtime
 
 PRECISION = 1e-9
 """Durations that differ by less than this fraction are made equal."""
+_NOTHING = 1e-150
+"""An acceleration whose square is no number any more."""
 
 
 @realtime
@@ -84,4 +86,4 @@ def stretched_acceleration(v0: float, a0: float, amax: float, jmax: float, total
         discriminant = max(sum_of_roots * sum_of_roots - 4.0 * peak_squared, 0.0)
         held = 2.0 * peak_squared / (sum_of_roots + math.sqrt(discriminant))
     # After rounding, there may be nothing to brake.
-    return min(held, amax) if held > 0.0 else amax
+    return min(held, amax) if held > _NOTHING else amax

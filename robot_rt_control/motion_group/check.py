@@ -8,7 +8,7 @@ import numpy as np
 
 from robot_rt_control.definitions.action_type import Part
 from robot_rt_control.definitions.motion_command import MotionCommand
-from robot_rt_control.motion_group.limits import JointLimits, part_limits
+from robot_rt_control.motion_group.limits import PlanLimits, part_limits
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 _TARGETS = "position", "pose", "velocity", "trajectory"
@@ -86,7 +86,7 @@ def _lengths(label: str, command: MotionCommand, part: Part) -> Iterator[Definit
         yield DefinitionError(f"{label}: {name}", expected=f"{part.dof} numbers, one for each joint", got=str(n))
 
 
-def _ranges(label: str, command: MotionCommand, limits: JointLimits) -> Iterator[DefinitionError]:
+def _ranges(label: str, command: MotionCommand, limits: PlanLimits) -> Iterator[DefinitionError]:
     for name, values in _joint_values(command):
         if name == "velocity" or len(values) != len(limits.names):
             continue
@@ -98,7 +98,7 @@ def _ranges(label: str, command: MotionCommand, limits: JointLimits) -> Iterator
             )
 
 
-def _fractions(label: str, command: MotionCommand, limits: JointLimits) -> Iterator[DefinitionError]:
+def _fractions(label: str, command: MotionCommand, limits: PlanLimits) -> Iterator[DefinitionError]:
     if not 0.0 < command.speed <= 1.0:
         yield DefinitionError(
             f"{label}: speed",

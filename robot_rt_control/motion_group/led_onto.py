@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_rt_control.motion_group.limits import JointLimits
+from robot_rt_control.motion_group.limits import PlanLimits
 from robot_rt_control.motion_group.plan import Plan, State
 from robot_rt_control.motion_group.trajectory import CurvePlan, curve_through
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -39,7 +39,7 @@ class _LedOnto:
         return np.unique(np.append(self.plan.breaks(), self.difference.duration))
 
 
-def led_onto(plan: Plan, start: np.ndarray, limits: JointLimits) -> Plan:
+def led_onto(plan: Plan, start: np.ndarray, limits: PlanLimits) -> Plan:
     """The plan, from `start` (dof,) [rad or m] on; the difference vanishes by a quintic.
 
     Raises:

@@ -11,7 +11,7 @@ from robot_rt_control.definitions.motion_command import MotionCommand
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class JointLimits:
+class PlanLimits:
     """Limits of a plan, each (dof,)."""
 
     names: tuple[str, ...]  # of the joints
@@ -20,11 +20,13 @@ class JointLimits:
     velocity: np.ndarray  # [rad/s or m/s]
     acceleration: np.ndarray
     jerk: np.ndarray
+    keeps_jerk: bool = False
+    """Whether what follows given points in time has to keep the limit of jerk."""
 
 
-def part_limits(part: Part) -> JointLimits:
+def part_limits(part: Part) -> PlanLimits:
     """The limits that actions of this part may plan with."""
-    return JointLimits(
+    return PlanLimits(
         names=tuple(part.joint_names),
         lower=part.limits("position_lower"),
         upper=part.limits("position_upper"),
@@ -34,7 +36,7 @@ def part_limits(part: Part) -> JointLimits:
     )
 
 
-def command_limits(part: Part, command: MotionCommand) -> JointLimits:
+def command_limits(part: Part, command: MotionCommand) -> PlanLimits:
     """The part's limits times the command's fractions. The command must have been checked."""
     limits = part_limits(part)
     velocity = command.speed * limits.velocity

@@ -10,7 +10,7 @@ import numpy as np
 from robot_rt_control.definitions.action_type import Part
 from robot_rt_control.definitions.motion_command import MotionCommand
 from robot_rt_control.motion_group.led_onto import led_onto
-from robot_rt_control.motion_group.limits import JointLimits, command_limits
+from robot_rt_control.motion_group.limits import PlanLimits, command_limits
 from robot_rt_control.motion_group.plan import Plan, stretched
 from robot_rt_control.motion_group.point_to_point import point_to_point, velocity_for_time
 from robot_rt_control.motion_group.trajectory import positions_of_poses, trajectory
@@ -27,7 +27,7 @@ class Move:
     checks_start: bool
     """Whether it may only begin at `start`."""
     start_tolerance: float
-    limits: JointLimits
+    limits: PlanLimits
     duration: float | None
     """[s] asked for; None: as short as possible."""
     path: Callable[[float | None], Plan] | None = None
@@ -37,7 +37,7 @@ class Move:
         """The motion's plan.
 
         Args:
-            duration: [s] that it shall take; None: as asked for.
+            duration: [s] wanted duration; None: as asked for.
         """
         wanted = self.duration if duration is None else duration
         if self.path is not None:
@@ -116,7 +116,7 @@ def _along(move: Move, plan: Plan) -> Move:
     return replace(move, path=path)
 
 
-def _near(what: str, expected: np.ndarray, start: np.ndarray, command: MotionCommand, limits: JointLimits) -> None:
+def _near(what: str, expected: np.ndarray, start: np.ndarray, command: MotionCommand, limits: PlanLimits) -> None:
     distance = np.abs(expected - start)
     j = int(np.argmax(distance))
     if not distance[j] <= command.start_tolerance:

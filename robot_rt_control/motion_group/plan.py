@@ -14,7 +14,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 State = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 _MOST_SAMPLES = 100_000
-"""Of a dense check: a plan of many pieces gets fewer in each."""
+"""Samples of a dense check: a plan of many pieces gets fewer in each."""
 _JOIN_TOLERANCE = 1e-9
 """[rad or m] by which a plan may begin beside the end of the one before."""
 _FLOOR = 0.1

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from robot_rt_control.motion.profile import OK, profile_dtype, sample_profile
 from robot_rt_control.motion.ramp import ramp_duration, velocity_ramp
 from robot_rt_control.motion.synchronize import plan_position_in
-from robot_rt_control.motion_group.limits import JointLimits
+from robot_rt_control.motion_group.limits import PlanLimits
 from robot_rt_control.motion_group.plan import Plan, State, refuse_shorter, shortest_text
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -49,7 +49,7 @@ class ProfilePlan:
         return np.unique(np.concatenate(([0.0, self.duration], np.clip(ends, 0.0, self.duration))))
 
 
-def point_to_point(start: ArrayLike, goal: ArrayLike, limits: JointLimits, duration: float | None = None) -> Plan:
+def point_to_point(start: ArrayLike, goal: ArrayLike, limits: PlanLimits, duration: float | None = None) -> Plan:
     """A motion from rest to rest whose joints arrive together: time-optimal for the slowest, the others cruise slower.
 
     It is to the bit what the loop plans and samples by `plan_position_in` and `sample_profile` from the same numbers.
@@ -79,8 +79,8 @@ def point_to_point(start: ArrayLike, goal: ArrayLike, limits: JointLimits, durat
 
 
 def velocity_for_time(
-    start: np.ndarray, velocity: np.ndarray, time: float, limits: JointLimits
-) -> tuple[np.ndarray, JointLimits]:
+    start: np.ndarray, velocity: np.ndarray, time: float, limits: PlanLimits
+) -> tuple[np.ndarray, PlanLimits]:
     """The motion that ramps from rest to a velocity, keeps it, and is at rest again after exactly `time`.
 
     The joints keep the ratio of their velocities: each ramp takes as long as that of the slowest joint.

@@ -78,7 +78,7 @@ def thinned(
             raise DefinitionError(f"thinned: {name}", expected="finite numbers", got="others")
 
     def judge(i: int, k: int) -> tuple[float, int, int, int, float, float]:
-        """Of the piece from sample i to k: what is to be split first, lowest first; where; both errors."""
+        """The piece from sample i to k: what is to be split first, lowest first; where; both errors."""
         inner = slice(i + 1, k)
         dq = np.abs(q[inner] - _cubic(t, q, v, i, k)).max(axis=1, initial=0.0)
         s = ((t[inner] - t[i]) / (t[k] - t[i]))[:, None]

@@ -12,7 +12,7 @@ from scipy.interpolate import PPoly
 from robot_rt_control.motion.position import plan_position
 from robot_rt_control.motion.profile import OK, profile_dtype
 from robot_rt_control.motion.ramp import ramp_displacement, velocity_ramp
-from robot_rt_control.motion_group.limits import JointLimits
+from robot_rt_control.motion_group.limits import PlanLimits
 from robot_rt_control.motion_group.path import Path, blended_path
 from robot_rt_control.motion_group.plan import Plan, State, sequence
 from robot_rt_control.motion_group.point_to_point import point_to_point
@@ -50,7 +50,7 @@ class PathPlan:
 
 
 def through(
-    start: np.ndarray, via: Sequence[np.ndarray] | np.ndarray, goal: np.ndarray, limits: JointLimits, blend: float
+    start: np.ndarray, via: Sequence[np.ndarray] | np.ndarray, goal: np.ndarray, limits: PlanLimits, blend: float
 ) -> Plan:
     """A motion from rest to rest on straight lines in joint space, rounded near the via points.
 
@@ -75,7 +75,7 @@ def through(
     return sequence([_on_path(points[k : k + 2], 0.0, limits) for k in range(len(points) - 1)])
 
 
-def _on_path(points: np.ndarray, blend: float, limits: JointLimits) -> Plan:
+def _on_path(points: np.ndarray, blend: float, limits: PlanLimits) -> Plan:
     path = blended_path(points, blend)
     if path is None:
         return point_to_point(points[-1], points[-1], limits)
@@ -103,7 +103,7 @@ def _reachable(v0: float, v1: float, distance: float, amax: float, jmax: float) 
     return low
 
 
-def constant_in_curves(path: Path, limits: JointLimits) -> PPoly:
+def constant_in_curves(path: Path, limits: PlanLimits) -> PPoly:
     """s over time, within the limits of all joints: constant velocity in each curve, on each line as fast as possible.
 
     At constant velocity w the acceleration is q'' w², the jerk q''' w³, so the largest w follows directly. On a line

@@ -25,7 +25,7 @@ from scipy.interpolate import PPoly
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, diags_array, vstack
 
-from robot_rt_control.motion_group.limits import JointLimits
+from robot_rt_control.motion_group.limits import PlanLimits
 from robot_rt_control.motion_group.plan import Plan, State, stretched
 from robot_rt_control.motion_group.trajectory import curve_through
 
@@ -38,9 +38,9 @@ _LARGEST_CHANGE = 0.2
 _PLACES = (0.0, 0.5, 1.0)
 """Where the limits are imposed in each interval, as fractions of it."""
 _MARGIN = 1.0 + 1e-5
-"""Of the duration: a peak between two samples."""
+"""Factor of the duration, for a peak between two samples."""
 _SAMPLES = 64
-"""Of each piece of a plan, to find its peaks."""
+"""Samples of each piece of a plan, to find its peaks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ def jerk_between(plan: Plan, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
     return (plan.sample(end)[2] - plan.sample(begin)[2]) / (end - begin)[:, None]
 
 
-def slowdown(plan: Plan, limits: JointLimits) -> float:
+def slowdown(plan: Plan, limits: PlanLimits) -> float:
     """The factor by which a plan's duration must be multiplied to keep velocity, acceleration and jerk limits."""
     x = _pieces(plan)
     h = np.diff(x) / _SAMPLES
@@ -105,7 +105,7 @@ def _grid(plan: Plan, step: float) -> np.ndarray:
 class _Program:
     """Limits on the unknowns b_0 … b_n, α_0 … α_n at grid points. In an interval α is linear, so b is a parabola."""
 
-    def __init__(self, plan: Plan, limits: JointLimits, u: np.ndarray, step: float) -> None:
+    def __init__(self, plan: Plan, limits: PlanLimits, u: np.ndarray, step: float) -> None:
         self.n = n = len(u) - 1
         self.h = h = np.diff(u)
         k = np.arange(n)
@@ -166,7 +166,7 @@ class _Program:
         return min((known, *candidates), key=self.duration)
 
 
-def faster(plan: Plan, limits: JointLimits) -> Plan:
+def faster(plan: Plan, limits: PlanLimits) -> Plan:
     """A plan on the same path that is faster if possible, within velocity, acceleration and jerk limits.
 
     It takes seconds for a plan of ten seconds, whatever the path, and is the same at each call. A plan with more

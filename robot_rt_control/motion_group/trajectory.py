@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_rt_control.definitions.action_type import Part
-from robot_rt_control.motion_group.limits import JointLimits
+from robot_rt_control.motion_group.limits import PlanLimits
 from robot_rt_control.motion_group.plan import Plan, State
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -57,7 +57,7 @@ def trajectory(
     velocities: ArrayLike | None = None,
     accelerations: ArrayLike | None = None,
     *,
-    limits: JointLimits,
+    limits: PlanLimits,
 ) -> Plan:
     """A motion through points in time, to rest.
 
@@ -146,9 +146,9 @@ def curve_through(
 def states_of(curve: PPoly) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Positions and velocities (n, dof) at the points of a curve, accelerations (2, n - 1, dof) of its pieces there."""
     h = np.diff(curve.x)[:, None]
-    last = [_polynomial(curve.c[:, -1:], h[-1:], order) for order in (0, 1)]
-    q, v = (np.concatenate([_polynomial(curve.c, 0.0 * h, order), last[order]]) for order in (0, 1))
-    return q, v, np.stack([_polynomial(curve.c, 0.0 * h, 2), _polynomial(curve.c, h, 2)])
+    last = [polynomial(curve.c[:, -1:], h[-1:], order) for order in (0, 1)]
+    q, v = (np.concatenate([polynomial(curve.c, 0.0 * h, order), last[order]]) for order in (0, 1))
+    return q, v, np.stack([polynomial(curve.c, 0.0 * h, 2), polynomial(curve.c, h, 2)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +156,7 @@ class Excess:
     """Where a curve exceeds a limit."""
 
     quantity: str
-    """position, velocity or acceleration"""
+    """position, velocity, acceleration or jerk"""
     joint: str
     time: float
     """[s]"""
@@ -175,44 +175,62 @@ class Excess:
         )
 
 
-def check_curve(what: str, curve: PPoly, limits: JointLimits) -> None:
+def check_curve(what: str, curve: PPoly, limits: PlanLimits) -> None:
     """Raise DefinitionError if a curve exceeds a limit; `what` names it."""
     excess = find_excess(curve, limits)
     if excess is not None:
         raise excess.error(what)
 
 
-def find_excess(curve: PPoly, limits: JointLimits) -> Excess | None:
-    """Where a curve exceeds a limit first; each piece is sampled densely. None: it keeps them."""
+def find_excess(curve: PPoly, limits: PlanLimits) -> Excess | None:
+    """Where a curve exceeds a limit first; each piece is sampled densely, and accelerations where they are largest.
+    None: it keeps them. Jerks count if they are to be kept; steps of the acceleration between pieces are not seen."""
     fractions = np.linspace(0.0, 1.0, _CHECKS_PER_SEGMENT + 1)[:, None]
-    ranges = (
+    ranges = [
         ("position", limits.lower, limits.upper),
         ("velocity", -limits.velocity, limits.velocity),
         ("acceleration", -limits.acceleration, limits.acceleration),
-    )
+    ]
+    if limits.keeps_jerk:
+        ranges.append(("jerk", -limits.jerk, limits.jerk))
     for first in range(0, len(curve.x) - 1, _SEGMENTS_AT_ONCE):
         knots = curve.x[first : first + _SEGMENTS_AT_ONCE + 1]
         c = curve.c[:, first : first + _SEGMENTS_AT_ONCE, None]  # highest power, then segment, sample, joint
         s = np.diff(knots)[:, None, None] * fractions
         for order, (name, low, high) in enumerate(ranges):
-            value = _polynomial(c, s, order)
             slack = 1e-9 * np.maximum(np.abs(low), np.abs(high))
-            bad = ~((value >= low - slack) & (value <= high + slack))
-            if bad.any():
-                i, k, j = np.argwhere(bad)[0]
-                return Excess(
-                    quantity=name,
-                    joint=limits.names[j],
-                    time=float(knots[i] + s[i, k, 0]),
-                    segment=int(first + i),
-                    low=float(low[j]),
-                    high=float(high[j]),
-                    value=float(value[i, k, j]),
-                )
+            for at in (s, largest_accelerations(c[:, :, 0], np.diff(knots))) if order == 2 else (s,):
+                value = polynomial(c, at, order)
+                bad = ~((value >= low - slack) & (value <= high + slack))
+                if bad.any():
+                    i, k, j = np.argwhere(bad)[0]
+                    return Excess(
+                        quantity=name,
+                        joint=limits.names[j],
+                        time=float(knots[i] + at[i, k, j if at.shape[2] > 1 else 0]),
+                        segment=int(first + i),
+                        low=float(low[j]),
+                        high=float(high[j]),
+                        value=float(value[i, k, j]),
+                    )
     return None
 
 
-def _polynomial(c: np.ndarray, s: np.ndarray, order: int) -> np.ndarray:
+def largest_accelerations(c: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """(n, 2, dof) [s] in n pieces with coefficients (degree + 1, n, dof) and durations (n,): where each joint's
+    acceleration has its extremes; 0 for one that is none, or is outside the piece."""
+    if len(c) < 5:
+        return np.zeros((c.shape[1], 0, c.shape[2]))  # linear
+    a, b, d = (60.0 * c[-6] if len(c) > 5 else 0.0 * c[-5]), 24.0 * c[-5], 6.0 * c[-4]
+    with np.errstate(all="ignore"):
+        root = np.sqrt(b**2 - 4.0 * a * d)
+        larger = -(b + np.copysign(root, b)) / 2.0
+        found = np.stack([larger / a, d / larger], axis=1)
+        inside = (found > 0.0) & (found < h[:, None, None])
+    return np.where(inside, found, 0.0)
+
+
+def polynomial(c: np.ndarray, s: np.ndarray, order: int) -> np.ndarray:
     """A derivative of polynomials with coefficients c, highest power first, at s."""
     degree = len(c) - 1
     value = np.zeros(np.broadcast_shapes(c.shape[1:], s.shape))
@@ -222,7 +240,7 @@ def _polynomial(c: np.ndarray, s: np.ndarray, order: int) -> np.ndarray:
     return value
 
 
-def _points(name: str, given: ArrayLike, n: int, limits: JointLimits) -> np.ndarray:
+def _points(name: str, given: ArrayLike, n: int, limits: PlanLimits) -> np.ndarray:
     array = np.array(given, float)
     if array.shape != (n, len(limits.names)):
         raise DefinitionError(

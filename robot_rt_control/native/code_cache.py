@@ -5,9 +5,6 @@ calls code in other files; and it is too strict, because a comment changes a fil
 everything that determines the code. So no entry is ever outdated, and no index is needed: processes that compile the
 same function at the same time write the same file, each atomically by renaming. What takes long to compile
 (`compile_by_address`) is compiled by one of them; the others wait for its file.
-
-Files of the cache are code: they are unpickled, loaded and imported. So nothing is taken from a folder or file that
-another user can have written. The same holds for the folder in which Numba keeps what users' own code caches.
 """
 
 from __future__ import annotations
@@ -29,8 +26,9 @@ from numba.core.caching import _Cache
 from numba.core.ccallback import CFunc
 from numba.core.serialize import dumps
 
+from robot_rt_control.native.cache_folder import NUMBA_VARIABLE, cache_root, own_folder, read_code
 from robot_rt_control.native.code_digest import code_digest
-from robot_rt_control.vocabulary.private_files import check_own, make_private, private, read_own
+from robot_rt_control.vocabulary.private_files import private
 
 KEPT = 16
 """Most recently used files that are always kept for each function. Several installations may share one cache."""
@@ -41,90 +39,40 @@ PATIENCE_S = 300.0
 minutes on a busy machine: compiling it twice would make that busier."""
 
 
-def cache_root() -> Path:
-    """Folder of all native code: $ROBOT_RT_CONTROL_CACHE if set, else the user's cache folder."""
-    given = os.environ.get("ROBOT_RT_CONTROL_CACHE")
-    if given:
-        return Path(given)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "robot_rt_control"
-
-
 _ROOT = cache_root() / "numba"
-_NUMBA_VARIABLE = "NUMBA_CACHE_DIR"
-_checked: set[Path] = set()
 
-
-def own_folder(folder: Path, *, make: bool = False) -> Path:
-    """A folder with code, checked once in a process.
-
-    Args:
-        make: it if it is missing; otherwise a missing one is not looked at.
-
-    Raises:
-        RobotControlError: another user can have written in it.
-        OSError: it cannot be made.
-    """
-    if make:
-        make_private(folder)
-    if folder not in _checked and (make or folder.exists()):
-        check_own(
-            folder,
-            "the cache of compiled code",
-            "Delete what others can have written and restrict the folder (chmod go-w), or set ROBOT_RT_CONTROL_CACHE "
-            f"(for Numba's own cache: {_NUMBA_VARIABLE}) to a folder of your own",
-        )
-        _checked.add(folder)
-    return folder
-
-
-def read_code(path: Path) -> bytes:
-    """The content of a file of the cache.
-
-    Raises:
-        RobotControlError: another user can have written it.
-        OSError: it cannot be read.
-    """
-    own_folder(path.parent)
-    return read_own(path, "compiled code", f"Delete {path.parent}: it is compiled again")
-
-
-def users_numba_folder() -> Path:
-    """Where Numba keeps what users' code has it cache (`cache=True`): it unpickles its index files without a look.
-
-    Raises:
-        RobotControlError: another user can have written in it.
-        OSError: it cannot be made.
-    """
-    folder = own_folder(Path(os.environ.get(_NUMBA_VARIABLE) or cache_root() / "users"), make=True)
-    for path in folder.rglob("*"):
-        check_own(path, "Numba's cache", f"Delete {folder}: what it contains is compiled again")
-    return folder
-
-
-if os.environ.get(_NUMBA_VARIABLE):  # plugins of the hardware may use it in this process
-    own_folder(Path(os.environ[_NUMBA_VARIABLE]))
+if os.environ.get(NUMBA_VARIABLE):  # plugins of the hardware may use it in this process
+    own_folder(Path(os.environ[NUMBA_VARIABLE]))
 
 
 @contextlib.contextmanager
-def alone(name: str) -> Iterator[None]:
-    """Compile while no other process compiles what has the same name, to load what that one has compiled.
+def alone(compiled: Path) -> Iterator[None]:
+    """Compile while no other process compiles the same, to load what that one has compiled.
 
     If that one dies, the next goes on. If it takes longer than PATIENCE_S, perhaps because it is stopped, both compile.
+
+    Args:
+        compiled: the file or folder to be made; nobody waits any more once it is there.
     """
-    path = own_folder(cache_root() / "compiling", make=True) / name
-    with open(path, "w", opener=private) as file:
-        deadline = time.monotonic() + PATIENCE_S
-        while time.monotonic() < deadline:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                time.sleep(0.02)
-        try:
-            yield
-        finally:
-            path.unlink(missing_ok=True)
+    path = own_folder(cache_root() / "compiling", make=True) / compiled.stem
+    deadline = time.monotonic() + PATIENCE_S
+    with contextlib.ExitStack() as held:
+        while time.monotonic() < deadline and not compiled.exists():
+            file = open(path, "w", opener=private)  # noqa: SIM115
+            with contextlib.ExitStack() as opened:
+                opened.enter_context(file)
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    time.sleep(0.02)
+                    continue
+                # One that has ended removed its file: a lock on that one keeps nobody else out.
+                with contextlib.suppress(FileNotFoundError):
+                    if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                        held.push(opened.pop_all())
+                        held.callback(path.unlink, missing_ok=True)
+                        break
+        yield
 
 
 class CodeCache(_Cache):
@@ -169,15 +117,16 @@ class CodeCache(_Cache):
         if not self._enabled:
             return None
         try:
-            payload = pickle.loads(read_code(file))
+            loaded = compiler.CompileResult._rebuild(target_context, *pickle.loads(read_code(file)))
         except FileNotFoundError:
             return None
-        except (EOFError, pickle.UnpicklingError):  # the disk was full, or the machine lost power
+        # The disk was full, or the machine lost power; or a module that it names has been moved.
+        except (EOFError, pickle.UnpicklingError, ImportError):
             file.unlink(missing_ok=True)
             return None
         with contextlib.suppress(OSError):
             os.utime(file)  # marks it as used, for `_prune`
-        return compiler.CompileResult._rebuild(target_context, *payload)
+        return loaded
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Save a compiled function, unless its code contains addresses of this process."""
@@ -223,6 +172,6 @@ def compile_by_address(function: Any, signature: Any) -> Any:
     entry: Any = CFunc(function, sigutils.normalize_signature(signature), locals={}, options=options)
     entry._cache = cache = CodeCache(function, options)
     file = cache.file(entry._sig, entry._targetdescr.target_context)
-    with contextlib.nullcontext() if file.exists() else alone(file.stem):
+    with contextlib.nullcontext() if file.exists() else alone(file):
         entry.compile()
     return entry

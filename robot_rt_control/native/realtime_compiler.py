@@ -16,8 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numba
+from llvmlite.binding import Linkage
 from numba.core import compiler
 from numba.core import dispatcher as numba_dispatcher
 from numba.core import types as numba_types
@@ -29,22 +31,83 @@ from robot_rt_control.native.code_cache import CodeCache
 types: Any = numba_types  # Numba lists only some of its types where checkers look
 _FunctionCompiler: Any = numba_dispatcher._FunctionCompiler  # type: ignore[attr-defined]  # likewise
 
+
+
+def _texts_once(kind: Any) -> None:
+    """Make the text of each type of this kind once: Numba asks for those of the world and its parts 20 000 times.
+
+    A type does not change, and equal types are one object.
+    """
+    make = kind.__repr__
+    made: WeakKeyDictionary[Any, str] = WeakKeyDictionary()  # not in the type: that is kept with what is compiled
+
+    def text(one: Any) -> str:
+        if one not in made:
+            made[one] = make(one)
+        return made[one]
+
+    kind.__repr__ = text
+
+
+_texts_once(types.Record)
+_texts_once(types.NestedArray)
+
 OPTIONS: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy"}
 
 
 class _PartLibrary(JITCodeLibrary):
-    """Code that only becomes part of other code: linked with what it calls, neither optimized nor emitted."""
+    """Code that only becomes part of other code: neither optimized nor emitted, and linked where it is used alone.
+
+    Numba links everything that a function calls into its library, and so the innermost functions a hundred times.
+    """
 
     def _optimize_functions(self, _module: Any) -> None:
         pass
 
-    def _optimize_final_module(self) -> None:
-        pass
-
-    def _finalize_final_module(self) -> None:
+    def finalize(self) -> None:
+        """Called when nothing is added any more."""
+        self._raise_if_finalized()
+        for library in self._linking_libraries:
+            self._reload_init.update(library._reload_init)
+        self._final_module.verify()
         self._finalize_dynamic_globals()
-        self._verify_declare_only_symbols()
         self._finalized = True
+
+    def linked(self) -> Any:
+        """A new module of this code and all that it calls, directly or not."""
+        parts: dict[Any, None] = {}
+        others: dict[Any, None] = {}
+        waiting: list[Any] = [self]
+        while waiting:
+            part = waiting.pop()
+            if part in parts:
+                continue
+            parts[part] = None
+            for library in part._linking_libraries:
+                if isinstance(library, _PartLibrary):
+                    waiting.append(library)
+                else:
+                    others[library] = None
+        module = self._final_module.clone()
+        for part in list(parts)[1:]:
+            # Weak: two parts may have the same code, and unlike what Numba links, it is taken whoever calls it.
+            module.link_in(_relinked(part._final_module.clone(), "weak_odr"))
+        # Last: of these, LLVM takes only what something linked before has called.
+        for library in others:
+            module.link_in(library._get_module_for_linking(), preserve=True)
+        return module
+
+    def _get_module_for_linking(self) -> Any:
+        """What Numba links into a library that calls this code."""
+        return _relinked(self.linked(), "linkonce_odr")
+
+
+def _relinked(module: Any, linkage: str) -> Any:
+    """The module, whose visible functions have this linkage from now on."""
+    for function in module.functions:
+        if not function.is_declaration and function.linkage in (Linkage.external, Linkage.weak_odr):
+            function.linkage = linkage
+    return module
 
 
 class _PartCompiler(_FunctionCompiler):
@@ -125,6 +188,13 @@ class RealtimeFunction(CPUDispatcher):
         return self.overloads[tuple(signature)].library
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Typing of a call from compiled code."""
+        """Typing of a call from compiled code: by the version for exactly these types.
+
+        Numba asks all versions, and warns of those for records with fewer fields, although it takes none of them.
+        """
         _, args = self._compiler.fold_argument_types(args, kws)
-        return super().get_call_template(tuple(_general(a) for a in args), {})
+        args = tuple(_general(a) for a in args)
+        template, signature, args, kws = super().get_call_template(args, {})
+        if args in self.overloads:
+            template.cases = [self.overloads[args].signature]
+        return template, signature, args, kws

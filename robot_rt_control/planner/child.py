@@ -1,7 +1,7 @@
 """`python -m robot_rt_control.planner.child`: the process that plans. Started by `PlanningProcess`, not by hand.
 
-It inherits one end of a connection, gets its job there, and says how it goes. It computes at low priority, writes
-nothing but the plan's file, and ends with the thread that started it, however that ends.
+It gets its job, and says how it goes. It computes at low priority, writes nothing but the plan's file, and ends with
+the thread that started it, however that ends.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from multiprocessing.connection import Connection
 from typing import Any
 
-from robot_rt_control.planner.job import Described, Finished, Job, Link, Measure, Picture, Refused, Report, mistakes_of
-from robot_rt_control.ros.parent_death import end_with
-from robot_rt_control.server.markers.shape import Shape
+from robot_rt_control.drawing.shape import Shape
+from robot_rt_control.planner import job as said
+from robot_rt_control.planner.job import Described, Finished, Job, Link, Refused, Report
+from robot_rt_control.processes.errors import error_of, fields_of
+from robot_rt_control.processes.frames import Far, connect
 from robot_rt_control.vocabulary.errors import InternalError, RobotControlError
 
 NICE = 10
-"""Niceness of the planner, at least: whoever controls comes first."""
+"""Niceness of the planner, at least: control comes first."""
 
 
 def lower_priority() -> None:
@@ -38,7 +39,7 @@ def lower_priority() -> None:
 class NodeLink:
     """The node, by a connection to it. One thread plans and sends; another one receives."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Far) -> None:
         self._connection = connection
         self._answers: queue.SimpleQueue[Mapping[str, float] | RobotControlError] = queue.SimpleQueue()
         self.cancelled = threading.Event()
@@ -47,18 +48,18 @@ class NodeLink:
     def _receive(self) -> None:
         try:
             while True:
-                message = self._connection.recv()
+                message = self._connection.receive()
                 if message == "cancel":
                     self.cancelled.set()
                 elif isinstance(message, Refused):
-                    self._answers.put(RobotControlError(message.mistakes[0].what, hint=message.mistakes[0].hint))
+                    self._answers.put(error_of(message.mistakes))
                 else:
                     self._answers.put(message)
-        except (EOFError, OSError):
+        except OSError:
             os._exit(1)  # nobody waits for the plan any more
 
-    def send(self, message: object) -> None:
-        self._connection.send(message)
+    def send(self, message: said.Message) -> None:
+        self._connection.send(said.plain(message))
 
     def describe(self, described: Described) -> None:
         self.send(described)
@@ -67,10 +68,10 @@ class NodeLink:
         self.send(report)
 
     def draw(self, shapes: Sequence[Shape]) -> None:
-        self.send(Picture(shapes=tuple(shapes)))
+        self.send(said.Picture(shapes=tuple(shapes)))
 
     def measure(self, prefixes: Sequence[str]) -> Mapping[str, float]:
-        self.send(Measure(prefixes=tuple(prefixes)))
+        self.send(said.Measure(prefixes=tuple(prefixes)))
         answer = self._answers.get()
         if isinstance(answer, RobotControlError):
             raise answer
@@ -88,34 +89,31 @@ def solver_of(place: str) -> Callable[[Job, Link], Finished]:
     return module.solve
 
 
-def main(descriptor: int, parent: int, place: str) -> None:
+def main(place: str) -> None:
     """Plan one job.
 
     Args:
-        descriptor: of the connection.
-        parent: process id.
         place: module that plans.
     """
-    end_with(parent, signal.SIGKILL)
+    connection = connect(with_thread=True)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # a terminal's Ctrl-C reaches it as well: the node decides
     lower_priority()
-    connection: Connection = Connection(descriptor)
-    job = connection.recv()
+    job = connection.receive()
     link = NodeLink(connection)
     answer: Finished | Refused
     try:
         answer = solver_of(place)(job, link)
     except RobotControlError as error:
-        answer = Refused(mistakes=mistakes_of(error))
+        answer = Refused(mistakes=fields_of(error))
     except Exception as error:
         traceback.print_exc()
-        answer = Refused(mistakes=mistakes_of(InternalError.of("planning", error)))
+        answer = Refused(mistakes=fields_of(InternalError.of("planning", error)))
     link.send(answer)
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(0)  # all is said and written; threads of libraries need not end
+    os._exit(0)  # everything is sent and written; threads of libraries need not end
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
+    main(sys.argv[3])

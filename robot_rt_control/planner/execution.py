@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import queue
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from robot_rt_control.client import Action, Client
-from robot_rt_control.client.event import Event
-from robot_rt_control.client.session import Session
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.client import Action, Client, Followed, Session
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.planner.measured import Measured, measure_start
-from robot_rt_control.planning.plan import Plan
+from robot_rt_control.planning.plan.plan import Plan
 from robot_rt_control.vocabulary.errors import RobotControlError
-from robot_rt_control.vocabulary.event_kinds import Kind
 
 _POLL_S = 0.02
 _APPROACH = 0.3
 """Velocity scale of the approach."""
-_BROKEN = (Kind.ACTION_FAILED, Kind.COMMAND_REFUSED, Kind.PART_FAULTED, Kind.PROTECTIVE_STOP, Kind.SESSION_ENDED)
 
 
 class Cancelled(Exception):
@@ -79,52 +74,35 @@ def run_plan(
                    velocity_scale=_APPROACH)
             for part in plan.parts
         ]  # fmt: skip
-        session.add(*approach, *plan.actions("motion"))
-        watch = _Watch(client, session, cancelled)
+        motion = plan.actions("motion")
+        session.add(*approach, *motion)
         phase("approach")
-        session.start(*approach)
-        watch.wait([f"{action.id}.is_settled" for action in approach])
+        _finish(session, session.follow(*approach), cancelled)
         check(plan.parts)
         phase("motion")
-        tick = session.start(*plan.first("motion"))
-        watch.wait([f"{id}.is_done" for id in plan.last("motion")])
-        return tick
+        followed = session.follow(*plan.first("motion"), chain=motion, until=_all("is_done", plan.last("motion")))
+        _finish(session, followed, cancelled)
+        return followed.tick
 
 
 def retreat(client: Client, plan: Plan) -> None:
     """From the end of a plan that was run back to its start, the way the parts came; errors as of `run_plan`."""
     with client.session(plan.parts, name="planner") as session:
-        session.add(*plan.retreat("back"))
-        watch = _Watch(client, session, lambda: False)
-        session.start(*plan.first("back"))
-        watch.wait([f"{id}.is_settled" for id in plan.last("back")])
+        until = _all("is_settled", plan.last("back"))
+        _finish(session, session.follow(*plan.first("back"), add=plan.retreat("back"), until=until), lambda: False)
 
 
-class _Watch:
-    """Waits for actions of a session, while they may be cancelled and may fail."""
+def _all(variable: str, actions: Iterable[str]) -> str:
+    """The condition that this state variable is true of all these actions."""
+    return " and ".join(f"{id}.{variable}" for id in actions)
 
-    def __init__(self, client: Client, session: Session, cancelled: Callable[[], bool]) -> None:
-        self._client, self._session, self._cancelled = client, session, cancelled
-        self._broken: queue.SimpleQueue[Event] = queue.SimpleQueue()
-        for kind in _BROKEN:
-            session.on(kind, self._broken.put)
 
-    def wait(self, variables: Sequence[str]) -> None:
-        """Wait until all of these state variables are true."""
-        was_active = False
-        while True:
-            if self._cancelled():
-                self._session.stop()
-                raise Cancelled
-            if not self._broken.empty():
-                event = self._broken.get()
-                what = event.previous_action or event.current_action or event.part or event.kind
-                raise RobotControlError(f"the plan was not run to its end: {what}: {event.reason or event.kind}")
-            values = self._session.values(variables)
-            if all(values.get(name) == 1.0 for name in variables):
-                return
-            active = bool(self._session.active)
-            if was_active and not active:
-                raise RobotControlError("the plan was not run to its end: its actions were stopped")
-            was_active = was_active or active
-            self._client.sleep(_POLL_S)  # simulated time goes on meanwhile
+def _finish(session: Session, followed: Followed, cancelled: Callable[[], bool]) -> None:
+    """Wait until a motion has reached its end. Raises Cancelled and RobotControlError as `run_plan`."""
+    while (ending := followed.poll()) is None:
+        if cancelled():
+            session.stop()
+            raise Cancelled
+        session.backend.sleep(_POLL_S)  # simulated time goes on meanwhile
+    if not ending.reached:
+        raise RobotControlError(f"the plan was not run to its end: {ending.action or ending.end}: {ending.reason}")

@@ -1,16 +1,19 @@
-"""What the node and the process that plans say to each other: plain data that can be pickled."""
+"""What the node and the process that plans say to each other, as plain data.
+
+The job, measured values and a cancel go down as they are; what comes up is checked (`planning_process.message_of`).
+"""
 
 from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from robot_rt_control.server.markers.shape import Shape
-from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError, RobotControlError, error_class
+from robot_rt_control.drawing.shape import Shape
+from robot_rt_control.processes.errors import Fields
 
 Numbers = float | tuple[float, ...]
 
@@ -77,18 +80,6 @@ class Picture:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mistake:
-    """An error of the hierarchy as fields, for exceptions of several arguments are not pickled well."""
-
-    error: str
-    what: str
-    expected: str = ""
-    got: str = ""
-    hint: str = ""
-    line: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
 class Finished:
     """Planning has ended by itself, at the time limit or by a cancel."""
 
@@ -100,7 +91,20 @@ class Finished:
 class Refused:
     """Nothing was computed."""
 
-    mistakes: tuple[Mistake, ...]
+    mistakes: Sequence[Fields]
+    """See `fields_of`."""
+
+
+Message = Report | Described | Measure | Picture | Finished | Refused
+"""What comes up."""
+
+
+def plain(message: Message) -> dict[str, Any]:
+    """A message for JSON; `planning_process.message_of` is its counterpart."""
+    fields = vars(message)
+    if isinstance(message, Picture):
+        fields = {"shapes": [vars(shape) | {"kind": shape.kind.value} for shape in message.shapes]}
+    return {type(message).__name__: fields}
 
 
 class Link(Protocol):
@@ -117,37 +121,3 @@ class Link(Protocol):
     def measure(self, prefixes: Sequence[str]) -> Mapping[str, float]:
         """Present values, from one tick; NaN: unknown. Raises RobotControlError: the workcell does not answer."""
         ...
-
-
-def mistakes_of(error: RobotControlError) -> tuple[Mistake, ...]:
-    """As fields; several of a ProgramError."""
-    all_of_them = error.mistakes if isinstance(error, ProgramError) else (error,)
-    return tuple(
-        Mistake(
-            error=type(one).__name__,
-            what=one.what,
-            expected=one.expected,
-            got=one.got,
-            hint=one.hint,
-            line=one.line if isinstance(one, DefinitionError) else 0,
-        )
-        for one in all_of_them
-    )
-
-
-def error_of(mistakes: Iterable[Mistake]) -> RobotControlError:
-    """The exception that `mistakes_of` took apart."""
-    errors = [_error(mistake) for mistake in mistakes]
-    if len(errors) == 1:
-        return errors[0]
-    return ProgramError(error for error in errors if isinstance(error, DefinitionError))
-
-
-def _error(mistake: Mistake) -> RobotControlError:
-    kind = error_class(mistake.error)
-    if issubclass(kind, ProgramError):
-        kind = DefinitionError
-    error = kind(mistake.what, expected=mistake.expected, got=mistake.got, hint=mistake.hint)
-    if isinstance(error, DefinitionError):
-        error.line = mistake.line
-    return error

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from robot_rt_control.model.part_description import PartDescription
 from robot_rt_control.model.pose import Pose
-from robot_rt_control.model.workcell import Workcell
-from robot_rt_control.planning.task_cell import POSE_VALUES
+from robot_rt_control.model.workcell.part_description import PartDescription
+from robot_rt_control.model.workcell.workcell import Workcell
+from robot_rt_control.planning.scene.task_cell import POSE_VALUES
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, raise_all, unknown
 

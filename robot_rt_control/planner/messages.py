@@ -11,7 +11,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_rt_control import action
 from robot_rt_control.planner.job import Numbers, Report
-from robot_rt_control.planning.plan import Plan
+from robot_rt_control.planning.plan.plan import Plan
 from robot_rt_control.vocabulary.errors import DefinitionError, raise_all
 
 
@@ -92,7 +92,7 @@ def _number(values: Mapping[str, Any], name: str) -> float:
 
 
 def _trajectory(plan: Plan, part: str, names: Mapping[str, str]) -> Any:
-    """Of one part, as `track_trajectory` follows it: cubic pieces, the last one brings the joints to rest."""
+    """One part's trajectory, as `track_trajectory` follows it: cubic pieces; the last one brings the joints to rest."""
     own = [i for i, name in enumerate(plan.header["joints"]) if name.partition(".")[0] == part]
     parameters, n = plan.track_parameters(part), len(own)
     driven_by_effort = not any(plan.header["velocity_driven"][i] for i in own)

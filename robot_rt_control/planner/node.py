@@ -14,18 +14,17 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from visualization_msgs.msg import MarkerArray
 
 from robot_rt_control.client import Client
-from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.drawing.shape import Shape
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.planner.child import lower_priority
 from robot_rt_control.planner.execution import run_plan
 from robot_rt_control.planner.plan_contact import Cell, PlanContactAction
-from robot_rt_control.planning.engines import require_engines
-from robot_rt_control.planning.plan import Plan
+from robot_rt_control.planning.plan.plan import Plan
+from robot_rt_control.planning.solve.engines import require_engines
 from robot_rt_control.ros.lifecycle_node import COMMON_PARAMETERS, NodeParameter, WorkcellNode
+from robot_rt_control.ros.marker_messages import markers_message
 from robot_rt_control.ros.node_help import NodeHelp
 from robot_rt_control.ros.node_process import run_node
-from robot_rt_control.server.markers.shape import Shape
-from robot_rt_control.server.node.scene_markers import markers_message
-from robot_rt_control.vocabulary.errors import RobotControlError
 
 _PARAMETERS = (
     NodeParameter(
@@ -87,11 +86,8 @@ class PlannerNode(WorkcellNode):
     # --- life cycle -----------------------------------------------------------------------------
 
     def configure(self) -> None:
-        path = self.value("workcell")
-        if not path:
-            raise RobotControlError("parameter 'workcell'", expected="the path of a workcell file", got="none")
         require_engines()
-        self._workcell = load_workcell(Path(path), self.value("hardware") or None)
+        self._workcell = load_workcell(self.workcell_file(), self.value("hardware") or None)
 
     def activate(self) -> None:
         workcell = self._workcell

@@ -10,13 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_rt_control.model.pose import Pose
-from robot_rt_control.model.robot_description import WORLD
-from robot_rt_control.model.urdf import Urdf
-from robot_rt_control.planning.contact_model import Face, box_faces
-from robot_rt_control.planning.plan import Plan
-from robot_rt_control.planning.urdf_shapes import collision_shapes
-from robot_rt_control.server.markers.shape import (
+from robot_rt_control.drawing.shape import (
     BLUE,
     GREEN,
     GREY,
@@ -28,6 +22,12 @@ from robot_rt_control.server.markers.shape import (
     ShapeKind,
     points_of,
 )
+from robot_rt_control.hardware.world.urdf_shapes import collision_shapes
+from robot_rt_control.model.pose import Pose
+from robot_rt_control.model.robot.urdf import Urdf
+from robot_rt_control.model.workcell.robot_description import WORLD
+from robot_rt_control.planning.plan.plan import Plan
+from robot_rt_control.planning.scene.contact_model import Face, box_faces
 
 Array = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ AXIS = 0.08
 FORCE = 0.1
 """[m] Length of the arrow of the greatest virtual force."""
 _LEAST = 0.02
-"""Of the greatest virtual force: smaller ones are not drawn."""
+"""Fraction of the greatest virtual force: smaller ones are not drawn."""
 
 
 class Pair(Protocol):

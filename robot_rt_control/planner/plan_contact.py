@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,25 +12,23 @@ from typing import Any
 from rclpy.callback_groups import CallbackGroup
 
 from robot_rt_control import action
+from robot_rt_control.drawing.shape import Shape
 from robot_rt_control.planner.execution import Cancelled
 from robot_rt_control.planner.job import Job, Report
 from robot_rt_control.planner.kept_plans import delete_old, new_plan_file
 from robot_rt_control.planner.messages import checked_timeout, feedback, parameters_of, result
 from robot_rt_control.planner.planning_process import SOLVER, Outcome, PlanningProcess
-from robot_rt_control.planning.plan import Plan
+from robot_rt_control.planning.plan.plan import Plan
+from robot_rt_control.ros.judging_action_server import JudgingActionServer, end_goal
 from robot_rt_control.ros.refusals import refuse
-from robot_rt_control.server.markers.shape import Shape
-from robot_rt_control.server.node.judging_action_server import JudgingActionServer
-from robot_rt_control.server.node.request_sizes import check_sizes
-from robot_rt_control.vocabulary.errors import InternalError, RobotControlError
+from robot_rt_control.ros.request_sizes import check_sizes
+from robot_rt_control.vocabulary.errors import RobotControlError
 from robot_rt_control.vocabulary.private_files import make_private
 
 _FEEDBACK_S = 0.1
 """Between two messages of feedback; a new phase is reported at once."""
 _STILL_S = 1.0
 """Feedback is repeated after this time, with the time that has elapsed."""
-_BEGIN_S = 5.0
-"""An accepted goal begins at once, or never."""
 _CLOSE_S = 5.0
 """How long `close` waits for a goal to end."""
 
@@ -80,39 +77,43 @@ class PlanContactAction:
         self._solver = solver
         self._closing = threading.Event()
         self._changing = threading.Condition()
-        self._accepted: tuple[Any, Job, float] | None = None
-        """Request and job of the goal that was accepted last, and when [s], until it begins."""
-        self._running = False
+        self._busy = False
+        """There is a goal that was accepted, and has not ended."""
         self._server = JudgingActionServer(
-            node, action.PlanContact, "~/plan_contact", judge=self._judge, execute=self._attempt, group=group
+            node,
+            action.PlanContact,
+            "~/plan_contact",
+            judge=self._judge,
+            execute=self._execute,
+            group=group,
+            give_up=self._end,
         )
 
     def close(self) -> None:
         """Cancel what is under way, and take the action back."""
         self._closing.set()
         with self._changing:
-            self._changing.wait_for(lambda: not self._running, _CLOSE_S)
+            self._changing.wait_for(lambda: not self._busy, _CLOSE_S)
         self._server.destroy()
 
     # --- a goal ---------------------------------------------------------------------------------
 
-    async def _judge(self, request: Any) -> Any:
-        """The result that says why a goal is rejected; None: it is accepted. What is wrong with its task is found in
-        the process that plans, and stands in the result."""
-        try:
-            check_sizes("plan_contact", request)
-            job = self._job(request)
-            with self._changing:
-                # A goal whose client has gone may be accepted, and never begin.
-                waits = self._accepted is not None and time.monotonic() - self._accepted[2] < _BEGIN_S
-                if self._closing.is_set() or self._running or waits:
-                    hint = "Wait for its result, or cancel it"
-                    raise RobotControlError("the planner is busy with another goal", hint=hint)
-                self._accepted = request, job, time.monotonic()
-        except RobotControlError as error:
-            self._node.get_logger().warning(f"a goal of plan_contact was rejected: {error}")
-            return refuse(action.PlanContact.Result(), error)
-        return None
+    def _judge(self, request: Any) -> Job:
+        """The job of a goal. What is wrong with its task is found by the process that plans, and is in the result."""
+        check_sizes("plan_contact", request)
+        job = self._job(request)
+        with self._changing:
+            if self._closing.is_set() or self._busy:
+                hint = "Wait for its result, or cancel it"
+                raise RobotControlError("the planner is busy with another goal", hint=hint)
+            self._busy = True
+        return job
+
+    def _end(self, job: Job) -> None:
+        delete_old(self._folder, self._keep, in_use=[job.plan_file, job.previous_plan])
+        with self._changing:
+            self._busy = False
+            self._changing.notify_all()
 
     def _job(self, request: Any) -> Job:
         make_private(self._folder)
@@ -127,33 +128,13 @@ class PlanContactAction:
             threads=self._threads,
         )
 
-    def _attempt(self, goal: Any) -> Any:
+    def _execute(self, goal: Any, job: Job) -> Any:
         """In a thread of its own, which lives as long as the process that plans."""
         begin = time.monotonic()
-        job = self._begin(goal.request)
-        if job is None:
-            goal.abort()
-            late = RobotControlError("the goal began too late: another one took its place", hint="Send it again")
-            return refuse(action.PlanContact.Result(), late)
         try:
             return self._drive(goal, job, _Feedback(goal, begin), begin)
-        except BaseException as error:
-            self._node.get_logger().error(f"a plan failed unexpectedly:\n{traceback.format_exc()}")
-            goal.abort()
-            return refuse(action.PlanContact.Result(), InternalError.of("planning", error))
         finally:
-            delete_old(self._folder, self._keep, in_use=[job.plan_file, job.previous_plan])
-            with self._changing:
-                self._running = False
-                self._changing.notify_all()
-
-    def _begin(self, request: Any) -> Job | None:
-        """The job of the accepted goal; None: it was given up."""
-        with self._changing:
-            if self._accepted is None or self._accepted[0] is not request:
-                return None
-            job, self._accepted, self._running = self._accepted[1], None, True
-            return job
+            self._end(job)
 
     def _drive(self, goal: Any, job: Job, reports: _Feedback, begin: float) -> Any:
         def stopping() -> bool:
@@ -175,13 +156,9 @@ class PlanContactAction:
         if error is not None:
             refuse(answer, error)
         answer.success, answer.message = success, message
-        if cancelled and goal.is_cancel_requested:
-            goal.canceled()
-        elif success:
-            goal.succeed()
-        else:
+        if not (success or cancelled):
             self._node.get_logger().warning(f"no plan: {message}")
-            goal.abort()
+        end_goal(goal, is_success=success, is_cancelled=cancelled)
         return answer
 
     def _result(self, outcome: Outcome, job: Job, elapsed: float) -> Any:

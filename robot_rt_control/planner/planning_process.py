@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import queue
-import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any, get_args
 
-from robot_rt_control.planner.job import (
-    Described,
-    Finished,
-    Job,
-    Measure,
-    Picture,
-    Refused,
-    Report,
-    error_of,
-    mistakes_of,
-)
-from robot_rt_control.planning.plan import Plan
-from robot_rt_control.server.markers.shape import Shape
-from robot_rt_control.server.preparer.process import PYTHON, environment
+from pydantic import TypeAdapter
+
+from robot_rt_control.drawing.shape import Shape
+from robot_rt_control.planner.job import Described, Finished, Job, Measure, Message, Picture, Refused, Report
+from robot_rt_control.planning.plan.plan import Plan
+from robot_rt_control.processes.errors import error_of, fields_of
+from robot_rt_control.processes.python_process import ProcessEnded, PythonProcess
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 
 SOLVER = "robot_rt_control.planner.solver"
@@ -36,6 +23,7 @@ LOOK_S = 0.02
 """[s] A request to cancel is seen after this time at the latest."""
 GRACE_S = 0.25
 """[s] for which planning may go on after a cancel or a timeout, to give back its plan; then its process is killed."""
+_KINDS = {kind.__name__: TypeAdapter[Message](kind) for kind in get_args(Message)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,13 +59,12 @@ class PlanningProcess:
         solver: str = SOLVER,
     ) -> None:
         self._job, self._measure, self._solver = job, measure, solver
-        self._messages: queue.SimpleQueue[object] = queue.SimpleQueue()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: PythonProcess | None = None
         self._pose = ""
 
     @property
     def pid(self) -> int | None:
-        """Of the process; None: it has not begun."""
+        """Id of the process; None: it has not begun."""
         return None if self._process is None else self._process.pid
 
     def run(
@@ -93,37 +80,17 @@ class PlanningProcess:
             report, draw: called in the calling thread.
             cancelled: asked every LOOK_S.
         """
-        near, far = Pipe()
-        with near:
-            with far:
-                # In a group of its own: a terminal's Ctrl-C does not reach it.
-                self._process = subprocess.Popen(
-                    [*PYTHON, "robot_rt_control.planner.child", str(far.fileno()), str(os.getpid()), self._solver],
-                    stdin=subprocess.DEVNULL,
-                    pass_fds=[far.fileno()],
-                    env=environment(),
-                    start_new_session=True,
-                )  # fmt: skip
-            try:
-                reader = threading.Thread(target=self._receive, args=(near,), name="planning", daemon=True)
-                with suppress(OSError):  # it has died already
-                    near.send(self._job)
-                reader.start()
-                return self._follow(near, report, draw, cancelled)
-            finally:
-                self._end(reader)
-
-    def _receive(self, connection: Connection) -> None:
-        """In a thread of its own: a process that is stopped in the middle of a message holds nobody else."""
         try:
-            while True:
-                self._messages.put(connection.recv())
-        except (EOFError, OSError):
-            self._messages.put(None)
+            # In a group of its own: a terminal's Ctrl-C does not reach it.
+            with PythonProcess("robot_rt_control.planner.child", self._solver, own_group=True) as self._process:
+                self._process.send(self._job)
+                return self._follow(self._process, report, draw, cancelled)
+        finally:
+            partial(self._job.plan_file).unlink(missing_ok=True)
 
     def _follow(
         self,
-        connection: Connection,
+        process: PythonProcess,
         report: Callable[[Report], None],
         draw: Callable[[Sequence[Shape]], None],
         cancelled: Callable[[], bool],
@@ -135,14 +102,18 @@ class PlanningProcess:
                 is_cancelled = cancelled()
                 if is_cancelled or (self._job.timeout and now - begin > self._job.timeout):
                     deadline = now + GRACE_S
-                    with suppress(OSError):
-                        connection.send("cancel")
+                    process.send("cancel")
             elif now > deadline:
                 return self._outcome(None, is_cancelled=is_cancelled, broken_off=True)
             try:
-                message = self._messages.get(timeout=LOOK_S)
-            except queue.Empty:
-                continue
+                found = process.receive(LOOK_S)
+                if found is None:
+                    continue
+                message = message_of(found)
+            except ProcessEnded as ended:
+                return self._died(str(ended), is_cancelled)
+            except ValueError:
+                return self._died("answered with what is no message, and was ended", is_cancelled)
             if isinstance(message, Report):
                 report(message)
             elif isinstance(message, Picture):
@@ -151,23 +122,18 @@ class PlanningProcess:
                 self._pose = message.pose
             elif isinstance(message, Measure):
                 # In a thread of its own: a workcell that does not answer must not delay a cancel.
-                threading.Thread(target=self._answer, args=(connection, message), name="measure", daemon=True).start()
+                threading.Thread(target=self._answer, args=(process, message), name="measure", daemon=True).start()
             elif isinstance(message, Refused):
                 error = error_of(message.mistakes)
                 return Outcome(success=False, message=str(error), error=error, cancelled=is_cancelled)
-            elif isinstance(message, Finished):
-                return self._outcome(message, is_cancelled=is_cancelled, broken_off=deadline is not None)
             else:
-                return self._died(is_cancelled)
+                return self._outcome(message, is_cancelled=is_cancelled, broken_off=deadline is not None)
 
-    def _answer(self, connection: Connection, asked: Measure) -> None:
-        answer: object
+    def _answer(self, process: PythonProcess, asked: Measure) -> None:
         try:
-            answer = dict(self._measure(asked.prefixes))
+            process.send(dict(self._measure(asked.prefixes)))
         except RobotControlError as error:
-            answer = Refused(mistakes=mistakes_of(error))
-        with suppress(OSError):
-            connection.send(answer)
+            process.send(Refused(mistakes=fields_of(error)))
 
     def _outcome(self, finished: Finished | None, *, is_cancelled: bool, broken_off: bool) -> Outcome:
         """By what planning says of itself; None: it did not come to that."""
@@ -182,30 +148,23 @@ class PlanningProcess:
             success=success and plan is not None, message=message, plan=plan, cancelled=is_cancelled, pose=self._pose
         )
 
-    def _died(self, is_cancelled: bool) -> Outcome:
-        assert self._process is not None
-        code = self._kill()
-        how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+    def _died(self, how: str, is_cancelled: bool) -> Outcome:
         plan = _plan_in(self._job.plan_file)
-        hint = "" if plan is None else "The best plan so far is kept"
-        error = RobotControlError(f"the process that plans {how}", hint=hint or "The node's log may say why")
+        hint = "The node's log may say why" if plan is None else "The best plan so far is kept"
+        error = RobotControlError(f"the process that plans {how}", hint=hint)
         return Outcome(success=False, message=str(error), plan=plan, error=error, cancelled=is_cancelled)
 
-    def _kill(self) -> int:
-        """Kill the process and its group; returns the exit code. A process that closed its connection may still
-        end by itself: it says then how."""
-        assert self._process is not None
-        if self._process.returncode is None:
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)  # not reaped yet, so no other group has its number
-        return self._process.wait()
 
-    def _end(self, reader: threading.Thread) -> None:
-        """Leave nothing: a stopped process would heed no other signal."""
-        self._kill()
-        if reader.ident is not None:
-            reader.join()  # the connection is closed at the other end
-        partial(self._job.plan_file).unlink(missing_ok=True)
+def message_of(found: Mapping[str, Any]) -> Message:
+    """The message that `job.plain` took apart.
+
+    Raises:
+        ValueError: it is none.
+    """
+    ((kind, fields),) = found.items()
+    if kind not in _KINDS:
+        raise ValueError(f"message of the kind {kind!r}")
+    return _KINDS[kind].validate_python(fields)
 
 
 def partial(plan_file: Path) -> Path:

@@ -9,20 +9,20 @@ from pathlib import Path
 
 import numpy as np
 
+from robot_rt_control.drawing.shape import Shape
 from robot_rt_control.model.pose import Pose
-from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.planner.job import Described, Finished, Job, Link, Report
 from robot_rt_control.planner.measured import measure_start
 from robot_rt_control.planner.picture import Pair, link_faces, plan_shapes, task_shapes
 from robot_rt_control.planner.planning_process import save_whole
-from robot_rt_control.planning.contact_model import Face
-from robot_rt_control.planning.plan import Plan
-from robot_rt_control.planning.planner import Progress, Result, plan
-from robot_rt_control.planning.scene import build_scene
+from robot_rt_control.planning.files.task_file import TaskFile, read_task
+from robot_rt_control.planning.plan.plan import Plan
+from robot_rt_control.planning.scene.contact_model import Face
+from robot_rt_control.planning.scene.scene import build_scene
+from robot_rt_control.planning.solve.planner import Progress, Result, plan
+from robot_rt_control.planning.solve.verify import verify
 from robot_rt_control.planning.task import Start, Task
-from robot_rt_control.planning.task_file import TaskFile, read_task
-from robot_rt_control.planning.verify import verify
-from robot_rt_control.server.markers.shape import Shape
 from robot_rt_control.vocabulary.errors import DefinitionError, raise_all
 
 
@@ -99,7 +99,7 @@ def _from_measured(job: Job, found: TaskFile, link: Link) -> Task:
 
 
 def _outline(task: Task) -> list[Face]:
-    """Of a body that is a link; none of an object, whose faces are those of the pairs."""
+    """Faces of a body that is a link; none for an object, whose faces are those of the pairs."""
     name, dot, link = task.body.partition(".")
     if not dot:
         return []

@@ -10,24 +10,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from robot_rt_control.planning.from_file import plan_file
-    from robot_rt_control.planning.plan import Plan
-    from robot_rt_control.planning.planner import Progress, Result
-    from robot_rt_control.planning.settings import Settings
+    from robot_rt_control.planning.files.from_file import plan_file
+    from robot_rt_control.planning.files.task_file import TaskFile, read_task
+    from robot_rt_control.planning.optimise.settings import Settings
+    from robot_rt_control.planning.plan.plan import Plan
+    from robot_rt_control.planning.solve.planner import Progress, Result
     from robot_rt_control.planning.task import PairGroup, Start, Task
-    from robot_rt_control.planning.task_file import TaskFile, read_task
 
 _PLACES = {
     "PairGroup": "task",
-    "Plan": "plan",
-    "Progress": "planner",
-    "Result": "planner",
-    "Settings": "settings",
+    "Plan": "plan.plan",
+    "Progress": "solve.planner",
+    "Result": "solve.planner",
+    "Settings": "optimise.settings",
     "Start": "task",
     "Task": "task",
-    "TaskFile": "task_file",
-    "plan_file": "from_file",
-    "read_task": "task_file",
+    "TaskFile": "files.task_file",
+    "plan_file": "files.from_file",
+    "read_task": "files.task_file",
 }
 
 __all__ = [

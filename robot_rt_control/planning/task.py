@@ -1,4 +1,4 @@
-"""A planning task: which body shall go where, which surfaces may touch, how long it may take."""
+"""A planning task: which body is to go where, which surfaces may touch, how long it may take."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Task:
     """Coordinates of the target that do not count: x, y, z in the world; rx, ry, rz about the body's axes."""
     pairs: tuple[PairGroup, ...]
     patches: tuple[Patch, ...] = ()
-    """Of the body, an object or a link; faces of the pairs may be their names."""
+    """Patches of the body, an object or a link; faces of the pairs may be their names."""
     controls: Mapping[str, Control] = field(default_factory=dict)
     """Part → how it is driven; parts not named: velocity."""
     time: float
@@ -78,7 +78,7 @@ class Task:
     steps: int
     """Control steps in the horizon; each input is constant over one of them."""
     at_rest: bool = True
-    """Whether the body shall rest at the end."""
+    """Whether the body must be at rest at the end."""
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.time) and self.time > 0.0):

@@ -15,7 +15,7 @@ from robot_rt_control.conditions.grammar import parse_condition
 from robot_rt_control.conditions.tree import variables
 from robot_rt_control.program.declarations import KINDS, Role
 from robot_rt_control.program.exits import find_in_exits
-from robot_rt_control.program.file import FilledProgram
+from robot_rt_control.program.filled_program import FilledProgram
 from robot_rt_control.program.graph import unreachable, without_exit
 from robot_rt_control.text.document import Path
 from robot_rt_control.validation.catalogue import Catalogue, KnownPart

@@ -23,9 +23,10 @@ from dataclasses import dataclass
 
 from robot_rt_control.definitions.definitions import Scalar, Value
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
+from robot_rt_control.vocabulary.names import NUMBER_PATTERN
 
 _SPACE = re.compile(r"\s*")
-_NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NUMBER = re.compile(NUMBER_PATTERN)
 _IN_TEXT = re.compile(r"\$\$|\$(\{[^{}]*\}?)")
 _REFERENCE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)(?:\[([0-9]{1,6})\])?")
 _OPERATIONS: Mapping[str, Callable[[Scalar, Scalar], Scalar]] = {

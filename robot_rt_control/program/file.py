@@ -29,9 +29,7 @@ schema.py has all keys, expression.py the grammar of `$speed`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
-from functools import cached_property
-from itertools import chain
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -45,20 +43,19 @@ from robot_rt_control.definitions.definitions import (
     StrategyDefinition,
 )
 from robot_rt_control.program.declarations import Role, parts_of, samples_of, values_of
+from robot_rt_control.program.filled_program import FilledProgram, Find
 from robot_rt_control.program.library import library_programs
 from robot_rt_control.program.motion_commands import command_document
 from robot_rt_control.program.reader import ProgramReader, declared_parameters, declared_roles
 from robot_rt_control.program.schema import ProgramFile
 from robot_rt_control.program.substitution import Substitution
-from robot_rt_control.program.used_program import Find, ProgramUser, Use
+from robot_rt_control.program.used_program import ProgramUser
 from robot_rt_control.text.document import LOADER, Document, read_text
 from robot_rt_control.text.dump import dump
 from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.text.schema import read
-from robot_rt_control.validation.catalogue import Catalogue
-from robot_rt_control.validation.definitions import SessionFacts, Subject
 from robot_rt_control.vocabulary.capacities import MAX_PROGRAM_BYTES
-from robot_rt_control.vocabulary.errors import DefinitionError, raise_all, unknown
+from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 
 def load_program(path: str | Path, *, defined: Iterable[str] = ()) -> ProgramDefinition:
@@ -92,51 +89,6 @@ def parse_program(
         ProgramError: several such mistakes.
     """
     return ProgramTemplate(text, source=source).fill(parameters=parameters, parts=parts, defined=defined).definition
-
-
-@dataclass(frozen=True, kw_only=True)
-class FilledProgram:
-    """A program with values for its parameters and parts for its roles; may contain mistakes."""
-
-    draft: ProgramDefinition
-    """The readable part of the text."""
-    mistakes: tuple[DefinitionError, ...]
-    """The unreadable items, each with its line."""
-    incomplete: bool
-    """Whether an action or reaction is missing because it could not be read."""
-    places: Document
-    """Finds the lines of its items."""
-    template: ProgramTemplate
-    sampled: frozenset[tuple[str, str]]
-    """(action, parameter) whose values could not be read, or are samples."""
-    roles: Mapping[str, str]
-    """Role → part; in a sample role → role."""
-    is_sample: bool
-    """The program has no parts and values yet."""
-    unused: tuple[str, ...]
-    """Parameters and roles that nothing refers to."""
-    uses: tuple[Use, ...]
-    """The programs that it uses, also through others."""
-    unread: tuple[str, ...]
-    """Ids of states that could not be read, also of used programs."""
-    defined: tuple[str, ...] = ()
-    """Ids of the session's existing actions."""
-
-    def facts(self) -> SessionFacts:
-        """The session that the text assumes, including actions that could not be read."""
-        return SessionFacts(actions={id: (None, frozenset()) for id in (*self.defined, *self.unread)})
-
-    @cached_property
-    def definition(self) -> ProgramDefinition:
-        """The program, if its text is valid.
-
-        Raises:
-            DefinitionError: the only mistake, with its line.
-            ProgramError: several, by line.
-        """
-        subject = Subject(self.draft, Catalogue(), self.facts())
-        raise_all(chain(self.mistakes, self.places.located(subject.find_mistakes())))
-        return self.draft
 
 
 class ProgramTemplate:
@@ -365,7 +317,6 @@ def _reaction_document(reaction: ReactionDefinition) -> dict[str, Any]:
 
 
 __all__ = [
-    "FilledProgram",
     "ProgramTemplate",
     "Role",
     "dump_program",

@@ -1,7 +1,7 @@
 """Programs that are used as states of others, flattened: their actions take the place of the state.
 
 The state `corner` with `use: move_to_corner` becomes the actions `corner__ready`, `corner__watch` and so on. Rules:
-docs/semantics.md, U.
+docs/semantics/composing.md.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from robot_rt_control.definitions.definitions import (
     ReactionDefinition,
     StrategyDefinition,
 )
+from robot_rt_control.program.filled_program import Use
 from robot_rt_control.program.substitution import Substitution
-from robot_rt_control.program.used_program import FlatPlaces, Use, UsedProgram
+from robot_rt_control.program.used_program import FlatPlaces, UsedProgram
 from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.validation.strategies import strategy_key
 from robot_rt_control.vocabulary.capacities import MAX_ACTIONS
@@ -33,7 +34,7 @@ class FlatProgram:
     start: tuple[str, ...]
     uses: tuple[Use, ...]
     sampled: frozenset[tuple[str, str]]
-    """Of the used programs, as `ProgramReader.sampled`."""
+    """What used programs sample, as `ProgramReader.sampled`."""
 
 
 class Flattening:

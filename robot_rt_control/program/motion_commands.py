@@ -86,7 +86,7 @@ class PointsInTime(Model):
     accelerations: Points | None = None
     """[rad/s^2 or m/s^2], with velocities."""
     poses: Points | None = None
-    """Of the tool, in place of positions: x, y, z, and the quaternion x, y, z, w."""
+    """Poses of the tool, in place of positions: x, y, z, and the quaternion x, y, z, w."""
 
 
 class Command(Model):
@@ -97,7 +97,7 @@ class Command(Model):
     position: Numbers | None = None
     """To reach [rad or m]."""
     pose: Pose | None = None
-    """Of the tool, to reach."""
+    """Pose of the tool to reach."""
     velocity: Numbers | None = None
     """To keep for `time` [rad/s or m/s]."""
     time: Number | None = None
@@ -113,9 +113,9 @@ class Command(Model):
     joint_speed: Numbers | None = None
     """Largest velocity of each joint, or one for all [rad/s or m/s]."""
     acceleration_percent: Number | None = None
-    """Of the acceleration limits, above 0, at most 100; default 100."""
+    """Percentage of the acceleration limits, above 0, at most 100; default 100."""
     jerk_percent: Number | None = None
-    """Of the jerk limits, above 0, at most 100; default 100."""
+    """Percentage of the jerk limits, above 0, at most 100; default 100."""
     duration: Number | None = None
     """[s] That the motion takes; default: as short as possible."""
     via: Points | None = None

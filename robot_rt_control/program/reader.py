@@ -19,10 +19,11 @@ from robot_rt_control.definitions.definitions import (
 from robot_rt_control.definitions.motion_command import MotionCommand
 from robot_rt_control.program import schema
 from robot_rt_control.program.declarations import Role, check_declaration
+from robot_rt_control.program.filled_program import Use
 from robot_rt_control.program.flatten import Flattening
 from robot_rt_control.program.motion_commands import read_command
 from robot_rt_control.program.substitution import Substitution
-from robot_rt_control.program.used_program import FlatPlaces, ProgramUser, Use, UsedProgram
+from robot_rt_control.program.used_program import FlatPlaces, ProgramUser, UsedProgram
 from robot_rt_control.text.document import Document
 from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.text.schema import Model

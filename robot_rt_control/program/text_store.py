@@ -36,6 +36,7 @@ class Template(Protocol):
     """What a store knows of a text."""
 
     name: str
+    source: str
     description: str
     tags: tuple[str, ...]
 
@@ -81,14 +82,14 @@ class TextStore(Generic[_T]):
 
     Args:
         folder: is made when the first text is saved; None: there is the library only.
-        library: folder of those that come with the package.
+        library: folder of those that come with the package; None: there are none.
         kind: what a text is, for messages: "program".
         owner: what has no folder then, for messages: "control server".
         read: makes a template of a text and its source's name. Raises DefinitionError.
     """
 
     def __init__(
-        self, folder: Path | None, *, library: Path, kind: str, owner: str, read: Callable[[str, str], _T]
+        self, folder: Path | None, *, library: Path | None, kind: str, owner: str, read: Callable[[str, str], _T]
     ) -> None:
         self.folder = folder
         self._library, self._kind, self._owner, self._read = library, kind, owner, read
@@ -146,7 +147,7 @@ class TextStore(Generic[_T]):
         return [p for p in found if wanted <= set(p.tags) and all(word in p.described for word in words)]
 
     def names(self) -> list[str]:
-        """Of all texts, without versions."""
+        """Names of all texts, without versions."""
         return sorted(self.kept())
 
     def kept(self) -> dict[str, tuple[int, ...]]:
@@ -186,7 +187,7 @@ class TextStore(Generic[_T]):
         return template, problem
 
     def _in_library(self) -> dict[str, Path]:
-        return library_programs(self._library)
+        return library_programs(self._library) if self._library is not None else {}
 
     @staticmethod
     def _versions(folder: Path | None) -> dict[str, dict[int, Path]]:
@@ -303,12 +304,12 @@ class TextStore(Generic[_T]):
         name, _, wanted = reference.strip().partition("@")
         found = []
         for known, files in sorted(self._versions(self.folder / _BIN).items()):
-            version = int(wanted) if wanted.isdigit() else max(files)
+            version = int(wanted) if wanted.isdecimal() else max(files)
             if name not in ("", known) or version not in files:
                 continue
             try:
                 text, deleted_ns = read_text(files[version], MAX_PROGRAM_BYTES), files[version].stat().st_mtime_ns
-            except (OSError, RobotControlError):  # restored or gone meanwhile
+            except (OSError, RobotControlError):  # restored or deleted since
                 continue
             template, problem = self._template_or_problem(text, files[version])
             found.append(
@@ -389,6 +390,12 @@ def _gone(folder: Path, name: str) -> int:
     """The highest version of a name that was deleted for good; an empty file in the bin says so. 0: none."""
     files = (folder / _BIN).glob(f"{name}@*.gone")
     return max((int(file.stem.rpartition("@")[2]) for file in files), default=0)
+
+
+def reference_of(template: Template) -> str:
+    """The name of a text, with its version if a store has read it from its file: "trace_edge@2"."""
+    kept = _FILE.fullmatch(template.source)
+    return f"{kept[1]}@{kept[2]}" if kept is not None else template.name
 
 
 def data_folder(kind: str) -> Path:

@@ -1,41 +1,23 @@
 """Programs that are used as states of other programs: found, filled in, and checked against the state that uses them.
 
-Rules: docs/semantics.md, U.
+Rules: docs/semantics/composing.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from robot_rt_control.definitions.definitions import ParameterValue, ProgramDefinition, ReactionDefinition
-from robot_rt_control.program.declarations import Role, parts_of, samples_of, values_of
+from robot_rt_control.definitions.definitions import ParameterValue
+from robot_rt_control.program.declarations import parts_of, samples_of, values_of
+from robot_rt_control.program.exits import Exits
+from robot_rt_control.program.filled_program import FilledProgram, Find, Use
 from robot_rt_control.program.schema import UseState
 from robot_rt_control.program.substitution import Substitution
 from robot_rt_control.text.document import Document, Path
 from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.vocabulary.capacities import MAX_USE_DEPTH
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, ProgramError, raise_all, unknown
-
-if TYPE_CHECKING:
-    from robot_rt_control.program.file import FilledProgram, ProgramTemplate
-
-Find = Callable[[str], "ProgramTemplate"]
-"""Finds a program by its name, or by name and version. Raises DefinitionError: there is none."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Use:
-    """A program that is used as a state."""
-
-    state: str
-    """Id of the state in the flat program: "corner", or "outer__corner"."""
-    program: str
-    """As written: its name, with or without a version."""
-    roles: tuple[Role, ...]
-    parts: Mapping[str, str]
-    """Role → part, or role of the outermost program."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,31 +55,6 @@ class UsedProgram:
         """Id in the flat program → id in the used one; of all its states, those of programs that it uses included."""
         ids = [*(a.id for a in self.filled.draft.actions), *(use.state for use in self.filled.uses)]
         return {self.inner(id): (self, id) for id in ids}
-
-
-class Exits:
-    """The exits of a program.
-
-    A reaction of a final state that stops it and emits an event is the exit of that name. A final state without such
-    a reaction is an exit with its own name, which is taken instead of starting it.
-    """
-
-    def __init__(self, program: ProgramDefinition) -> None:
-        self._leaving = {
-            (action.id, i): reaction.event
-            for action in program.actions
-            for i, reaction in enumerate(action.reactions)
-            if action.final and reaction.stop and reaction.event
-        }
-        with_reaction = {action for action, _ in self._leaving}
-        self.entered = tuple(a.id for a in program.actions if a.final and a.id not in with_reaction)
-        """Final states that are exits themselves."""
-        self.names = tuple(dict.fromkeys([*self._leaving.values(), *self.entered]))
-
-    def of(self, action: str, index: int, reaction: ReactionDefinition) -> str:
-        """The exit to which a reaction leads; empty: none."""
-        entered = next((name for name in reaction.start if name in self.entered), "")
-        return self._leaving.get((action, index), entered)
 
 
 class FlatPlaces(Document):

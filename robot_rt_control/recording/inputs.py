@@ -26,7 +26,7 @@ class InputKind(StrEnum):
     INTERNAL = "internal"
     """The executor's own command, for all parts: one byte, then what lies beside it."""
     SAMPLE = "sample"
-    """Of a stream input: its place as int64, then `sample_dtype`."""
+    """A sample of a stream input: its place as int64, then `sample_dtype`."""
     POINTS = "points"
     """Set points of a motion group: `pack_points`."""
     SERVER_LOST = "server_lost"

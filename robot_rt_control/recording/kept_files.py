@@ -35,11 +35,16 @@ class KeptFiles:
     files: int
     size: int | None = None
 
-    def give_way(self) -> None:
-        """Delete the oldest beyond these bounds, never the newest. What cannot be deleted stays."""
+    def give_way(self, newest: Path) -> None:
+        """Delete the oldest beyond these bounds, never the newest. What cannot be deleted stays.
+
+        Args:
+            newest: one of these. Its time does not show it: the clock may have been set back since the others.
+        """
         pattern = re.compile(re.escape(self.name) + _MADE + self.kind + r"\.(mcap|unfinished)")
         total = 0
-        for number, (_, size, path) in enumerate(sorted(self._found(pattern), reverse=True)):
+        found = sorted(self._found(pattern), key=lambda file: (Path(file[2]).name == newest.name, file), reverse=True)
+        for number, (_, size, path) in enumerate(found):
             total += size
             if number and (number >= self.files or (self.size is not None and total > self.size)):
                 with suppress(OSError):

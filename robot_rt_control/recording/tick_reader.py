@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mcap.exceptions import McapError
+from mcap.exceptions import InvalidMagic, McapError
 from mcap.records import Channel, Message, Metadata
 from mcap.stream_reader import StreamReader
 from zstandard import ZstdError
@@ -23,6 +23,7 @@ from robot_rt_control.vocabulary.errors import RobotControlError
 _ROW = len(HEADER) + 8
 """Place of the row in a message on /ticks."""
 _ROWS = 512
+_FAILURES: Mapping[type[Exception], str] = {FileNotFoundError: "no such file", InvalidMagic: "a file of another kind"}
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class TickFile:
             raise RobotControlError(
                 f"recording {self.path}",
                 expected="a file of recorded ticks (.mcap)",
-                got=f"{type(error).__name__}: {error}",
+                got=_FAILURES.get(type(error), f"{type(error).__name__}: {error}"),
                 hint="Events such as part_faulted give the path of their log, on the executor's machine",
             ) from error
 

@@ -13,6 +13,7 @@ from mcap.writer import Writer
 
 from robot_rt_control.recording.cdr import HEADER, Cdr
 from robot_rt_control.recording.columns import TICK, TIME, Column, field_names
+from robot_rt_control.recording.robot import DESCRIPTION, TF, TF_MESSAGE, TF_NS, TF_STATIC, Robot, offered, tf_message
 from robot_rt_control.recording.sink import Sink
 
 FORMAT = 3
@@ -54,6 +55,7 @@ class TickWriter:
         columns: of a row after the tick; among them the tick's start, `TIME`, on the loop's clock [ns].
         epoch_ns: added to it for time stamps: 0 in simulated time.
         texts: name → text of a file that is attached.
+        robot: what tools show at the recorded positions; None: nothing.
 
     Raises:
         OSError: the file cannot be written.
@@ -67,6 +69,7 @@ class TickWriter:
         *,
         epoch_ns: int = 0,
         texts: Mapping[str, bytes] | None = None,
+        robot: Robot | None = None,
     ) -> None:
         columns = [Column(name=TICK, integer=True), *columns]
         places = dict(zip((c.name for c in columns), np.cumsum([0, *(c.width for c in columns)]), strict=False))
@@ -97,10 +100,18 @@ class TickWriter:
             for topic, prefix in ((STATES, ""), (COMMANDS, "commanded_"))
             if jointed
         ]
+        self._robot, self._shown_ns = robot, -TF_NS
+        if robot is not None:
+            self._described = self._channel(DESCRIPTION, "std_msgs/msg/String", "string data\n", latched=True)
+            self._tf_static = self._channel(TF_STATIC, "tf2_msgs/msg/TFMessage", TF_MESSAGE, latched=True)
+            self._tf = self._channel(TF, "tf2_msgs/msg/TFMessage", TF_MESSAGE)
+            self._joint_names = [name for part in jointed for name in part["joint_states"]]
+            first = [(int(places[f"{part['name']}.position"]), len(part["joint_states"])) for part in jointed]
+            self._positions = [place + i for place, n in first for i in range(n)]
 
-    def _channel(self, topic: str, schema: str, text: str) -> int:
+    def _channel(self, topic: str, schema: str, text: str, latched: bool = False) -> int:
         number = self._writer.register_schema(schema, "ros2msg", (text + _TIME_SCHEMA).encode())
-        return self._writer.register_channel(topic, "cdr", number)
+        return self._writer.register_channel(topic, "cdr", number, offered(1 if latched else 10, latched))
 
     def _metadata(self, name: str, values: Mapping[str, Any]) -> None:
         texts = {k: v if isinstance(v, str) else json.dumps(v) for k, v in values.items()}
@@ -121,6 +132,8 @@ class TickWriter:
         if not len(rows):
             return
         times = rows[:, self._time] + self._epoch
+        if self._robot is not None:
+            self._show(self._robot, rows, times)
         stamps = np.stack([times // 10**9, times % 10**9], axis=1).astype(np.uint32).view(np.uint8)
         blocks = [(self._ticks, np.concatenate([_repeat(HEADER, len(rows)), stamps, _bytes(rows)], axis=1))]
         for channel, template, places in self._joints:
@@ -132,6 +145,19 @@ class TickWriter:
         for i, (tick, time) in enumerate(zip(rows[:, 0].tolist(), times.tolist(), strict=True)):
             for channel, block in blocks:
                 self._writer.add_message(channel, time, block[i].tobytes(), time, tick & 0xFFFFFFFF)
+
+    def _show(self, robot: Robot, rows: np.ndarray, times: np.ndarray) -> None:
+        for row, time in zip(rows, times.tolist(), strict=True):
+            if 0 <= time - self._shown_ns < TF_NS:
+                continue
+            moving = robot.frames.at(self._joint_names, row[self._positions].view(np.float64).tolist())
+            found = [(self._tf, tf_message(moving, time))]
+            if self._shown_ns < 0:  # here, as files begin with their first message for players
+                static = tf_message(robot.frames.fixed, time)
+                found = [(self._described, Cdr().text(robot.description).finish()), (self._tf_static, static), *found]
+            self._shown_ns = time
+            for channel, message in found:
+                self._writer.add_message(channel, time, message, time, int(row[0]) & 0xFFFFFFFF)
 
     def event(self, tick: int, time_ns: int, kind: str, **fields: Any) -> None:
         """Write an event; fields as those of `event_message`. Raises OSError: it cannot be written."""

@@ -17,6 +17,7 @@ class GoalClient(ActionClient):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         self._sending = threading.Lock()
+        self._lock = threading.Lock()  # rclpy makes it only after a thread that spins may use it
         super().__init__(*args, **options)
 
     def send_goal_async(self, *args: Any, **options: Any) -> Any:

@@ -6,6 +6,7 @@ import threading
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
@@ -59,11 +60,13 @@ AUTOSTART = NodeParameter(
 )
 
 COMMON_PARAMETERS = (
-    NodeParameter(name="workcell", default="", description="Path of the workcell file (YAML)."),
+    NodeParameter(
+        name="workcell", default="", description="Workcell file (YAML), or the name of one that comes with the package."
+    ),
     NodeParameter(
         name="hardware",
         default="",
-        description="Plugin that all devices run on: mock, pybullet, or module:Class; empty: the workcell's default.",
+        description="What all devices run on: simulator, mock, or module:Class; empty: the workcell's default.",
     ),
     AUTOSTART,
 )
@@ -131,6 +134,13 @@ class WorkcellNode(LifecycleNodeMixin, ListeningNode):
         if choices and value not in choices:
             raise RobotControlError(f"parameter {name!r}", expected="one of: " + ", ".join(choices), got=repr(value))
         return value
+
+    def workcell_file(self) -> Path:
+        """The workcell's file. Raises RobotControlError: it is not given."""
+        path = self.value("workcell")
+        if not path:
+            raise RobotControlError("parameter 'workcell'", expected="a workcell file, or the name of one", got="none")
+        return Path(path)
 
     def _check_parameters(self, parameters: Sequence[Any]) -> SetParametersResult:
         """Refuse wrong values that pass ROS's own checks of type and range."""

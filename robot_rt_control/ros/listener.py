@@ -35,12 +35,17 @@ class Unspun(CallbackGroup):
 
 
 def take_all(subscription: Any) -> list[Any]:
-    """The messages that have come since the last call, the oldest first; at most as many as the profile's depth."""
+    """The messages that have come since the last call, the oldest first; at most as many as the profile's depth.
+
+    Raises:
+        InvalidHandle: the subscription was destroyed.
+    """
     messages = []
-    while (taken := subscription.handle.take_message(subscription.msg_type, False)) is not None:
-        messages.append(taken[0])
-        if len(messages) >= max(subscription.qos_profile.depth, 1):
-            break
+    with subscription.handle:  # what is held is not destroyed before its end
+        while (taken := subscription.handle.take_message(subscription.msg_type, False)) is not None:
+            messages.append(taken[0])
+            if len(messages) >= max(subscription.qos_profile.depth, 1):
+                break
     return messages
 
 
@@ -99,7 +104,7 @@ class Listener:
                     for message in take_all(subscription):
                         subscription.callback(message)
                 except InvalidHandle:
-                    continue  # it was destroyed meanwhile
+                    continue  # it has been destroyed
                 except Exception:  # it must not end the thread
                     self._on_error(traceback.format_exc())
 
@@ -168,8 +173,16 @@ class ListeningNode(Node):
     def create_subscription(self, msg_type: Any, topic: str, callback: Any, qos_profile: Any, **options: Any) -> Any:
         """As rclpy's; the one that rclpy itself makes for simulated time is listened to."""
         if isinstance(getattr(callback, "__self__", None), TimeSource):
-            return self.listen(msg_type, topic, callback, qos_profile)
+            return self.listen(msg_type, topic, lambda message: self._take_clock(message, callback), qos_profile)
         return super().create_subscription(msg_type, topic, callback, qos_profile, **options)
+
+    def _take_clock(self, message: Any, take: Callable[[Any], None]) -> None:
+        """Anybody may publish it: rclpy raises for a time before 0."""
+        if message.clock.sec >= 0:
+            take(message)
+        else:
+            text = f"a time on /clock was ignored; expected 0 or later; got {message.clock.sec} s"
+            self.get_logger().warning(text, throttle_duration_sec=1.0)
 
     def destroy_subscription(self, subscription: Any) -> bool:
         found = super().destroy_subscription(subscription)

@@ -7,12 +7,20 @@ import time
 import traceback
 from collections.abc import Callable
 
-from rclpy._rclpy_pybind11 import InvalidHandle
-from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor, ShutdownException
+from rclpy._rclpy_pybind11 import InvalidHandle, RCLError
+from rclpy.executors import Executor, ExternalShutdownException, MultiThreadedExecutor, ShutdownException
+
+
+def is_of_removed(error: Exception) -> bool:
+    """Whether another thread has removed something that rclpy was about to wait for: it shall start again.
+
+    Of an action's server or client rclpy says so by another error than of the rest.
+    """
+    return isinstance(error, InvalidHandle) or (isinstance(error, RCLError) and "to wait set" in str(error))
 
 
 def spin(
-    executor: MultiThreadedExecutor,
+    executor: Executor,
     on_error: Callable[[str], object],
     stopping: Callable[[], bool] = lambda: False,
 ) -> None:
@@ -29,11 +37,8 @@ def spin(
             return
         except (ExternalShutdownException, ShutdownException):
             return
-        except InvalidHandle:
-            # Another thread has removed something that rclpy was about to wait for: start again.
-            continue
-        except Exception:  # of a callback: it must not end the node
-            if not stopping():
+        except Exception as error:  # of a callback: it must not end the node
+            if not is_of_removed(error) and not stopping():
                 on_error(traceback.format_exc())
 
 
@@ -64,7 +69,7 @@ class Spinner:
         self._stopping.set()
         deadline = time.monotonic() + timeout_s
         # In a thread: rclpy waits for running callbacks without limit, despite its time-out.
-        closer = threading.Thread(target=self._executor.shutdown, name="stop spinning", daemon=True)
+        closer = threading.Thread(target=self._shut_down, name="stop spinning", daemon=True)
         closer.start()
         threads = [closer] if self._thread.ident is None else [closer, self._thread]
         for thread in threads:
@@ -73,6 +78,10 @@ class Spinner:
             return False
         self._take_last_errors()
         return True
+
+    def _shut_down(self) -> None:
+        self._executor.shutdown()
+        self._executor._executor.shutdown()  # its threads: rclpy of Jazzy leaves them running
 
     def _take_last_errors(self) -> None:
         """Report exceptions of the last callbacks, which rclpy would print as "never retrieved".

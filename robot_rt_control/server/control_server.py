@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.core.commands import Commands
 from robot_rt_control.server.core.definitions import Definitions
@@ -48,18 +48,20 @@ class ControlServer:
         self.parts, self.variables = core.parts, core.variables
 
         self.attach, self.detach, self.poll, self.on_poll = core.attach, core.detach, core.poll, core.on_poll
-        self.add_listener, self.remove_listener = core.add_listener, core.remove_listener
-        self.add_sample_listener, self.take_events = core.add_sample_listener, core.take_events
-        self.announce = core.announce
+        self.add_listener, self.remove_listener, self.announce = core.hub.add, core.hub.remove, core.hub.announce
+        self.add_sample_listener = core.loop_events.add_sample_listener
 
-        self.open_session, self.close_session, self.renew_session = (
-            core.open_session, core.close_session, core.renew_session
-        )  # fmt: skip
-        self.session, self.sessions, self.authorize = core.session, core.sessions, core.authorize
-        self.contents, self.remaining, self.session_of_part = core.contents, core.remaining, core.session_of_part
-        self.snapshot, self.snapshot_after, self.fault_file = core.snapshot, core.snapshot_after, core.fault_file
+        connection, sessions, registry = core.connection, core.sessions, core.registry
+        self.take_events, self.contents, self.stops = connection.take_events, connection.contents, connection.stops
+        self.snapshot, self.snapshot_after = connection.snapshot, connection.snapshot_after
+        self.fault_file = connection.fault_file
 
-        keeper = TypeKeeper(types, workcell, builder, core.changing, core.used_types)
+        self.open_session, self.close_session, self.renew_session = sessions.open, sessions.close, sessions.renew
+        self.session, self.sessions, self.remaining = sessions.get, registry.live, registry.remaining
+        self.session_of_part = registry.session_of_part
+        self.authorize, self.authority = core.authorities.authorize, core.authorities.authority
+
+        keeper = TypeKeeper(types, workcell, builder, core.changing, connection.used_types)
         self.load_action_types, self.unload_action_types = keeper.load, keeper.unload
 
         definitions = Definitions(core)
@@ -71,23 +73,22 @@ class ControlServer:
         commands = Commands(core)
         self.start, self.stop, self.signal = commands.start, commands.stop, commands.signal
         self.set_speed, self.protective_stop = commands.set_speed, commands.protective_stop
-        self.resume, self.stops, self.authority = commands.resume, core.stops, core.authority
-        self.set_motion = Motion(core).set_motion
+        self.resume, self.set_motion = commands.resume, Motion(core).set_motion
 
-        streams = StreamAccess(core)
+        streams = StreamAccess(connection, sessions)
         self.open_stream, self.write_stream = streams.open_stream, streams.write_stream
 
     @property
     def attached(self) -> bool:
         """Whether there is an executor."""
-        return self.core.attached
+        return self.core.connection.living is not None
 
     @property
     def lost(self) -> str:
         """Why the executor is gone; empty: attached, or never attached. `detach` and `attach` again."""
-        return self.core.lost
+        return self.core.connection.lost
 
     @property
     def gated(self) -> bool:
         """Whether the loop ticks on request only: then commands are not awaited."""
-        return self.core.gated
+        return self.core.connection.gated

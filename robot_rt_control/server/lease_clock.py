@@ -8,7 +8,7 @@ from collections.abc import Callable
 _LOOK_S = 0.05
 """Shorter steps wait for the next one: simulated time comes in small jumps, of which none is to be lost."""
 _LONGEST_STEP_S = 0.25
-"""A longer time between two looks counts as this: requests that came meanwhile are still to be read."""
+"""A longer time between two looks counts as this: requests that came in this time are still to be read."""
 
 
 class LeaseClock:

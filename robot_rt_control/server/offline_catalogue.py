@@ -1,35 +1,57 @@
-"""The catalogue for checking programs without a running workcell: built-in action types, and a workcell file."""
+"""The catalogue for checking programs without a running workcell: built-in action types, and a workcell file.
+
+`python -m robot_rt_control.server.offline_catalogue` declares action types to a process that does not load them, see
+`processes/call.py`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from robot_rt_control.actions import BUILTIN
 from robot_rt_control.definitions.declared_type import DeclaredType
-from robot_rt_control.model.catalogue import workcell_catalogue
-from robot_rt_control.model.workcell import load_workcell
-from robot_rt_control.server.builder.source import ActionSource, load_action_type
+from robot_rt_control.model.workcell.catalogue import workcell_catalogue
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
+from robot_rt_control.processes.call import answer
 from robot_rt_control.server.builder.syntax_check import check_syntax
+from robot_rt_control.server.code.source import ActionSource, find_action_types, load_action_type
+from robot_rt_control.server.types.action_sources import resolve
 from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.vocabulary.enums import PartKind
 
 
-def offline_catalogue(workcell_file: Path | None = None) -> Catalogue:
+def offline_catalogue(workcell: Workcell | Path | str | None = None) -> Catalogue:
     """The catalogue. Nothing is compiled, and no hardware is touched.
 
     Args:
-        workcell_file: None: no workcell is known, and parts may have any name.
+        workcell: it, its file or its name; None: no workcell is known, and parts may have any name.
 
     Raises:
         DefinitionError: the workcell file, or what an action type declares, is not valid.
         CompileError: an action type that it names cannot be loaded, or the code of a law is refused.
     """
-    workcell = load_workcell(workcell_file) if workcell_file is not None else None
-    own = workcell.action_types if workcell is not None else ()
-    specs = [*BUILTIN, *(f"{t.path or t.module}:{t.class_name}" for t in own)]
-    return workcell_catalogue(workcell, map(_declared, map(load_action_type, specs)))
+    loaded = load_workcell(workcell) if isinstance(workcell, Path | str) else workcell
+    own = loaded.action_types if loaded is not None else ()
+    return workcell_catalogue(loaded, _declared(source.text for source in own))
 
 
-def _declared(source: ActionSource) -> DeclaredType:
-    is_law = PartKind.AXIS in source.action_type.slots[0].kinds  # of others nobody asks for the modes
-    return DeclaredType.of(source.action_type, check_syntax(source).command_modes if is_law else ())
+def _declared(own: Iterable[str]) -> Iterator[DeclaredType]:
+    """The built-in types, and those of a workcell's own sources."""
+    for spec in [*BUILTIN, *(spec for text in own for spec in _specs(text))]:
+        source = load_action_type(spec)
+        is_law = PartKind.AXIS in source.action_type.slots[0].kinds  # of others nobody asks for the modes
+        yield DeclaredType.of(source.action_type, _modes(source) if is_law else ())
+
+
+def _specs(text: str) -> list[str]:
+    found = resolve(text)
+    return [f"{found.place}:{found.class_name}"] if found.class_name else find_action_types(found.place)
+
+
+def _modes(source: ActionSource) -> tuple[str, ...]:
+    return check_syntax(source).command_modes
+
+
+if __name__ == "__main__":
+    answer(lambda own: [declared.to_json() for declared in _declared(own)])

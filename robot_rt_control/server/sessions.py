@@ -84,7 +84,7 @@ class Session:
 
     def admits(self, secret: str) -> bool:
         """Whether somebody who gives this secret may command it."""
-        return not self.secret or hmac.compare_digest(self.secret.encode(), secret.encode())
+        return not self.secret or hmac.compare_digest(self.secret.encode(), secret.encode(errors="replace"))
 
     def check_secret(self, secret: str, what: str) -> None:
         """Refuse commands of strangers.
@@ -180,16 +180,16 @@ class SessionRegistry:
     Args:
         parts: names of all parts of the workcell.
         clock: monotonic time [s]; also of leases and deadlines, unless `lease_clock` and `deadline_clock` are set.
-        prefix: what ids begin with; different for each server that attaches to the same executor.
     """
 
-    def __init__(self, parts: Iterable[str], *, clock: Callable[[], float], prefix: str = "s") -> None:
-        self._parts = tuple(parts)
-        self._clock, self._prefix = clock, prefix
+    def __init__(self, parts: Iterable[str], *, clock: Callable[[], float]) -> None:
+        self._parts, self._clock = tuple(parts), clock
         self._count = 0
         self._lock = threading.Lock()
         self._live: dict[str, Session] = {}
         self._ended: OrderedDict[str, Session] = OrderedDict()
+        self.prefix = ""
+        """What ids begin with; different for each server that attaches to the same executor. Empty: s."""
         self.lease_clock = clock
         """A LeaseClock, where clients and server are processes of their own."""
         self.longest_stall = math.inf
@@ -278,7 +278,7 @@ class SessionRegistry:
                 )
             self._count += 1
             session = Session(
-                id=f"{self._prefix}{self._count}",
+                id=f"{self.prefix or 's'}{self._count}",
                 name=name,
                 secret="" if unprotected else secrets.token_hex(SECRET_BYTES),
                 identity=identity,
@@ -301,6 +301,15 @@ class SessionRegistry:
         """The session that holds a part."""
         with self._lock:
             return self._holder(part)
+
+    def session_of_part(self, part: str) -> str:
+        """Id of the session that holds a part; empty: none."""
+        holder = self.holder_of(part)
+        return holder.id if holder is not None else ""
+
+    def guarded(self) -> list[Session]:
+        """Those with a secret that hold parts."""
+        return [session for session in self.live() if session.secret and session.parts]
 
     def live(self) -> list[Session]:
         """All sessions that live, the oldest first."""

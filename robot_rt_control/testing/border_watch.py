@@ -8,7 +8,7 @@
 It reads what the hardware gets, the devices' command images, and knows nothing of what the loop meant by it: whatever
 the state of a part is (enabled, braking, faulted, being enabled), a position moves no faster than the velocity limit
 allows, a velocity changes with at most the acceleration, an effort with its rate, an acceleration with the jerk if that
-is limited. What begins to leave begins where the joint is measured, at rest. Two exceptions, as docs/semantics.md has
+is limited. What begins to leave begins where the joint is measured, at rest. Two exceptions, as docs/semantics has
 them: a joint that is too fast (after efforts) comes down with its acceleration, and one that could else not stop before
 its position limit is slower than its acceleration would have it, but no more than it takes.
 """

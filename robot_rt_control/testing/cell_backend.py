@@ -28,16 +28,17 @@ from robot_rt_control.definitions.definitions import ActionDefinition, Parameter
 from robot_rt_control.definitions.stream_sample import InputSample, OutputSample
 from robot_rt_control.hardware.picture import PictureFolder, camera_of
 from robot_rt_control.realtime.executor.conversions import status_message
+from robot_rt_control.ros.conversions import time_message
 from robot_rt_control.server.control_server import ControlServer
+from robot_rt_control.server.core.programs import find_programs, save_program
 from robot_rt_control.server.events.events import ServerEvent
-from robot_rt_control.server.link.variable_entries import VariableEntry, variable_entries
 from robot_rt_control.server.node import conversions
 from robot_rt_control.server.node.program_messages import deleted_remark, program_message
 from robot_rt_control.server.programs.program_states import ProgramStates, SessionState
-from robot_rt_control.server.programs.programs import find_programs, save_program
 from robot_rt_control.server.runs import shared
 from robot_rt_control.server.runs.runs import Run, RunResult, plan_action, plan_program, upload_prefixed
 from robot_rt_control.server.tables.entities import SessionContents
+from robot_rt_control.server.views.variable_entries import VariableEntry, variable_entries
 from robot_rt_control.testing.stepped_cell import SteppedCell
 from robot_rt_control.vocabulary.errors import HardwareError, RobotControlError
 
@@ -249,10 +250,10 @@ class CellBackend:
         time_ns = int(core.channel.snapshot().time_ns)
         return status_message(
             core,
-            stamp=conversions.time_message(time_ns),
+            stamp=time_message(time_ns),
             lifecycle_state="active",
             factors=(factor, target),
-            stamp_of=conversions.time_message,
+            stamp_of=time_message,
         )
 
     def workcell_digest(self) -> int:
@@ -319,7 +320,7 @@ class CellBackend:
                 with self._pictures.new(name) as file:
                     camera_of(host.plugin).take_picture(file, width, height)
                 return file
-        raise HardwareError("no device has a camera", hint="Only simulated hardware has one, such as pybullet")
+        raise HardwareError("no device has a camera", hint="Only simulators have one")
 
     def record(self, on: bool) -> str:
         file = self.cell.executor.record(on)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePart, JointLimits
-from robot_rt_control.model.channels import numbered_channels
+from robot_rt_control.model.workcell.channels import numbered_channels
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 
 ALL_MODES = frozenset({CommandMode.POSITION, CommandMode.VELOCITY, CommandMode.EFFORT})

@@ -9,9 +9,9 @@ import numpy as np
 
 from robot_rt_control.memory.joint_modes import pack_modes
 from robot_rt_control.memory.layout import limits_dtype, part_dtype
-from robot_rt_control.model.kinematics import tool_state
-from robot_rt_control.model.part_facts import PartFacts
-from robot_rt_control.model.sample_part import sample_part
+from robot_rt_control.model.kinematics.kinematics import tool_state
+from robot_rt_control.model.workcell.part_facts import PartFacts
+from robot_rt_control.model.workcell.sample_part import sample_part
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.action_time import show_motion_of
 from robot_rt_control.vocabulary.defaults import REST_SPEED_FRACTION

@@ -15,7 +15,7 @@ from robot_rt_control.memory.layout import layout_digest, part_dtype
 from robot_rt_control.realtime.executor.executor import native_loader
 from robot_rt_control.realtime.executor.native_loader import NativeType
 from robot_rt_control.realtime.tick.native_call import record_at
-from robot_rt_control.server.builder.source import find_action_types, load_action_type
+from robot_rt_control.server.code.source import find_action_types, load_action_type
 from robot_rt_control.server.types.action_sources import resolve
 from robot_rt_control.server.types.type_building import LoadedType
 from robot_rt_control.vocabulary.capacities import MAX_ACTION_SLOTS

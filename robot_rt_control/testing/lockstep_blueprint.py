@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from robot_rt_control.blueprint import events, orders
-from robot_rt_control.blueprint.calls import Calls
-from robot_rt_control.blueprint.catalogue import SkillCatalogue
-from robot_rt_control.blueprint.events import Command
-from robot_rt_control.blueprint.performer import Makers, RobotPerformer
-from robot_rt_control.blueprint.results import Outcome
-from robot_rt_control.blueprint.robot import Robot
-from robot_rt_control.blueprint.run_log import Log
-from robot_rt_control.blueprint.runner import Runner
+from robot_rt_control.blueprint.graph import events, orders
+from robot_rt_control.blueprint.graph.events import Command
+from robot_rt_control.blueprint.graph.results import Outcome
+from robot_rt_control.blueprint.runs.performer import Makers, RobotPerformer
+from robot_rt_control.blueprint.runs.robot import Robot
+from robot_rt_control.blueprint.runs.run_log import Log
+from robot_rt_control.blueprint.runs.runner import Runner
+from robot_rt_control.blueprint.text.calls import Calls
+from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
 from robot_rt_control.client.actions import parameter_values
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError

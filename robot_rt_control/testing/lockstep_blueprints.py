@@ -12,13 +12,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
-from robot_rt_control.blueprint.control_request import ControlRequest
-from robot_rt_control.blueprint.executor import Executor, ExecutorState
 from robot_rt_control.blueprint.makers.capability_files import load_capabilities
 from robot_rt_control.blueprint.makers.makers import Makers
-from robot_rt_control.blueprint.robot import Robot
-from robot_rt_control.blueprint.skill_library import Saved, SkillLibrary
-from robot_rt_control.blueprint.store import SkillStore
+from robot_rt_control.blueprint.runs.control_request import ControlRequest
+from robot_rt_control.blueprint.runs.executor import Executor, ExecutorState
+from robot_rt_control.blueprint.runs.robot import Robot
+from robot_rt_control.blueprint.skills.skill_library import Saved, SkillLibrary
+from robot_rt_control.blueprint.skills.store import SkillStore
 from robot_rt_control.server.offline_catalogue import offline_catalogue
 from robot_rt_control.testing.lockstep_client import LockstepClient
 

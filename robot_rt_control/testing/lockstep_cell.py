@@ -34,8 +34,8 @@ from robot_rt_control.client.backend import SessionRequest
 from robot_rt_control.client.session import Session
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.memory.layout import offset_of, world_dtype
-from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.model.workcell import MOCK, Workcell, load_workcell
+from robot_rt_control.model.workcell.part_description import PartDescription
+from robot_rt_control.model.workcell.workcell import MOCK, Workcell, load_workcell
 from robot_rt_control.realtime.executor.mock_states import mock_setters
 from robot_rt_control.recording.inputs import InputKind
 from robot_rt_control.server.types.action_types import ActionTypes
@@ -57,6 +57,7 @@ class LockstepCell(SteppedCell):
     Args:
         workcell: a workcell file, or the result of `load_workcell`.
         hardware: the plugin to run a file's devices on.
+        simulator: as of `load_workcell`.
         action_types: classes in addition to the built-in ones and those of the workcell.
         interpreted: run all action types but the built-in ones as plain Python, to debug them: breakpoints and print
             work, and nothing is compiled or checked. What a method raises is raised by `step`, but for an index out of
@@ -79,13 +80,14 @@ class LockstepCell(SteppedCell):
         workcell: Workcell | Path | str,
         *,
         hardware: str = MOCK,
+        simulator: str = "",
         action_types: Iterable[type[ActionType]] = (),
         interpreted: bool = False,
         gated: bool = True,
         record: Path | None = None,
     ) -> None:
         if not isinstance(workcell, Workcell):
-            workcell = load_workcell(workcell, hardware)
+            workcell = load_workcell(workcell, hardware, simulator=simulator)
         python = InterpretedTypes() if interpreted else None
         types = _types(workcell, action_types, python)
         super().__init__(workcell, types, interpreted=python, gated=gated, record=record)

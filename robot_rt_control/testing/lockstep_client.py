@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from robot_rt_control.client.client import Client
-from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.testing.cell_backend import CellBackend
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 
@@ -23,6 +23,7 @@ class LockstepClient(Client):
     Args:
         workcell: a workcell file, or the result of `load_workcell`. It runs in this process, simulators included.
         hardware: the plugin to run all of a file's devices on; empty: those of the file.
+        simulator: as of `load_workcell`.
 
     Attributes:
         cell: the workcell, for setting sensors and reading states.
@@ -31,8 +32,8 @@ class LockstepClient(Client):
         as LockstepCell.
     """
 
-    def __init__(self, workcell: Workcell | Path | str, *, hardware: str = "") -> None:
+    def __init__(self, workcell: Workcell | Path | str, *, hardware: str = "", simulator: str = "") -> None:
         if not isinstance(workcell, Workcell):
-            workcell = load_workcell(workcell, hardware or None)
+            workcell = load_workcell(workcell, hardware or None, simulator=simulator)
         self.cell = LockstepCell(workcell, gated=False)
         super().__init__(backend=CellBackend(self.cell, keeps_leases=True))

@@ -23,15 +23,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_rt_control.application.bringup import find_workcell
 from robot_rt_control.client import Action, Reaction, Session
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue
-from robot_rt_control.hardware.pybullet.camera import picture_and_bodies
-from robot_rt_control.hardware.pybullet.parameters import CameraParameters
-from robot_rt_control.hardware.pybullet.plugin import PyBulletPlugin
+from robot_rt_control.drawing.pictures import require_pictures
+from robot_rt_control.hardware.world.parameters import CameraParameters
+from robot_rt_control.hardware.world.simulator import SimulatorPlugin
+from robot_rt_control.model.paths import find_workcell
 from robot_rt_control.model.pose import Pose
-from robot_rt_control.model.workcell import Workcell, load_workcell
-from robot_rt_control.planning.plan import Plan, angle_between
+from robot_rt_control.model.rotation_formulas import angle_between
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
+from robot_rt_control.planning.plan.plan import Plan
 from robot_rt_control.planning.task import Task
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
@@ -133,7 +134,7 @@ def replay(
         TimeoutError: likewise, within a minute of simulated time.
     """
     if not isinstance(workcell, Workcell):
-        workcell = load_workcell(workcell, "pybullet")
+        workcell = load_workcell(workcell)
     plan.check_start(workcell=workcell.digest)
     with LockstepClient(workcell) as client:
         return _Run(plan, client, speed, frames, feedback).result(body)
@@ -145,7 +146,7 @@ def verified(plan: Plan, task: Task, speeds: Sequence[float] = (1.0, 0.5)) -> Pl
     Raises:
         as `verify` and `replay`.
     """
-    from robot_rt_control.planning.verify import verify  # a replay alone needs no MuJoCo
+    from robot_rt_control.planning.solve.verify import verify  # a replay alone needs no MuJoCo
 
     replays = [replay(plan, task.workcell, speed=speed).summary() for speed in speeds]
     return plan.with_verification(verify(plan, task)).with_replays(replays)
@@ -235,7 +236,7 @@ class _Run:
 
     def _draw(self, elapsed: float) -> None:
         while len(self._frames) < len(self._frame_times) and self._frame_times[len(self._frames)] <= elapsed + 1e-9:
-            image, bodies, _ = picture_and_bodies(self.plugin.world, self._camera)
+            image, bodies = self.plugin.picture_and_bodies(self._camera)
             self._frames.append(image)
             self._bodies.append(bodies)
 
@@ -283,16 +284,13 @@ class _Run:
             return ()
         world, (name, dot, link) = self.plugin.world, self.plan.header["body"].partition(".")
         if dot:
-            robot = world.robot(name, "a plan's body")
-            body, index = robot.body, robot.link(link, "a plan's body")
-            world.move_link(robot, index, self.plan.target)
+            world.move_link(name, link, self.plan.target)
         else:
-            body, index = world.objects[name], -1
             self.plugin.move_object(name, self.plan.target)
-        _, bodies_then, links_then = picture_and_bodies(world, self._camera)
-        target = (bodies_then == body) & (links_then == index)
+        _, bodies_then = self.plugin.picture_and_bodies(self._camera)
+        target = np.isin(bodies_then, world.seen_as(self.plan.header["body"]))
         edge = target & ~_eroded(target, _OUTLINE)
-        hidden = [body, *(robot.body for robot in world.robots.values())]
+        hidden = [number for thing in (name, *world.robots) for number in world.seen_as(thing)]
         for frame, bodies in zip(self._frames, self._bodies, strict=True):
             ghost = target & ~np.isin(bodies, hidden)
             frame[ghost] = 0.5 * frame[ghost] + 0.5 * _GHOST
@@ -310,27 +308,23 @@ def _eroded(mask: NDArray[np.bool_], width: int) -> NDArray[np.bool_]:
     return mask
 
 
-def simulation(client: LockstepClient) -> PyBulletPlugin:
-    """The PyBullet plugin of a client's workcell.
+def simulation(client: LockstepClient) -> SimulatorPlugin:
+    """The simulator of a client's workcell.
 
     Raises:
         DefinitionError: there is none.
     """
     for host in client.cell.executor.devices.hosts.values():
-        if isinstance(host.plugin, PyBulletPlugin):
+        if isinstance(host.plugin, SimulatorPlugin):
             return host.plugin
     what = f"workcell {client.cell.workcell.name!r}"
-    raise DefinitionError(what, expected="a device on the plugin 'pybullet'", got="none")
+    raise DefinitionError(what, expected="a device on a simulator", got="none")
 
 
-def body_pose(plugin: PyBulletPlugin, name: str) -> Pose:
+def body_pose(plugin: SimulatorPlugin, name: str) -> Pose:
     """X_WB of an object, or of a link `<part>.<link>`."""
     part, dot, link = name.partition(".")
-    if not dot:
-        return plugin.object_pose(name)
-    robot = plugin.world.robot(part, "a plan's body")
-    position, orientation = plugin.world.link_pose(robot.body, robot.link(link, "a plan's body"))
-    return Pose(position=position, orientation=orientation)
+    return plugin.world.part_link_pose(part, link, "a plan's body") if dot else plugin.object_pose(name)
 
 
 def _duration(plan: Plan, speed: float) -> float:
@@ -358,6 +352,8 @@ def main(argv: Sequence[str] | None = None, out: Callable[[str], object] = print
     try:
         plan, workcell = Plan.load(arguments.plan), find_workcell(arguments.workcell)
         feedback = not arguments.no_feedback
+        if arguments.film is not None or arguments.gif is not None:
+            require_pictures()
         with _simulator_silent():
             frames = [_frames(plan, arguments), *[0] * len(arguments.speed)]
             found = [
@@ -389,8 +385,7 @@ def _frames(plan: Plan, arguments: argparse.Namespace) -> int:
 def _pictures(found: Replay, arguments: argparse.Namespace) -> None:
     if arguments.film is None and arguments.gif is None:
         return  # importing matplotlib takes a second
-    from robot_rt_control.application.plan_pictures import draw_film, write_gif
-
+    from robot_rt_control.command_line.plan_pictures import draw_film, write_gif
 
     every = (len(found.images) - 1) // (_FILM - 1)
     if arguments.film is not None:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from robot_rt_control.drawing.pictures import INSTALL, LIBRARIES
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 
@@ -59,5 +60,10 @@ def run_program(
                 program(client, arguments.output)
     except (RobotControlError, TimeoutError) as error:
         print(error, file=sys.stderr)
+        return 1
+    except ModuleNotFoundError as error:
+        if error.name not in LIBRARIES:
+            raise
+        print(f"{error}. The program's pictures need it: {INSTALL}", file=sys.stderr)
         return 1
     return 0

@@ -13,17 +13,17 @@ from types import TracebackType
 from typing import Self
 
 from robot_rt_control.definitions.stream_sample import OutputSample
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions, native_loader
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.core.attachment import Attachment
 from robot_rt_control.server.events.events import ServerEvent
 from robot_rt_control.server.link.executor_link import ExecutorLink
-from robot_rt_control.server.link.snapshot_view import SnapshotView
 from robot_rt_control.server.programs.program_store import ProgramStore
 from robot_rt_control.server.runs.recovery import Recoveries
 from robot_rt_control.server.tables.definition_store import DefinitionStore
 from robot_rt_control.server.types.action_types import ActionTypes
+from robot_rt_control.server.views.snapshot_view import SnapshotView
 from robot_rt_control.testing.interpreted_types import InterpretedTypes
 from robot_rt_control.testing.shared_builder import shared_builder
 
@@ -164,7 +164,7 @@ class ServerBench:
 
     @property
     def _attachment(self) -> Attachment:
-        return self.server.core.at()
+        return self.server.core.connection.at()
 
     def active(self, part: str) -> str:
         """What commands a part: an action's id, "default", "safety" or "none"."""

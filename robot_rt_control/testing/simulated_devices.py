@@ -1,4 +1,4 @@
-"""Descriptions of PyBullet's robots and of a small gantry, for tests in simulation."""
+"""Descriptions of two arms and of a small gantry, for tests in simulation."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from pathlib import Path
 from typing import Any
 
 from robot_rt_control.hardware.plugin import HardwarePart, JointLimits
-from robot_rt_control.model.urdf import Mimic
+from robot_rt_control.model.robot.urdf import Mimic
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 
 ALL_MODES = frozenset({CommandMode.POSITION, CommandMode.VELOCITY, CommandMode.EFFORT})
 
 
 def iiwa(name: str = "arm", index: int = 0, **changes: Any) -> HardwarePart:
-    """KUKA LBR iiwa of pybullet_data, elbow bent."""
+    """KUKA LBR iiwa, elbow bent."""
     upper = (2.967, 2.094, 2.967, 2.094, 2.967, 2.094, 3.054)
     values: dict[str, Any] = {
         "name": name,
         "index": index,
         "kind": PartKind.ARM,
         "joint_names": tuple(f"lbr_iiwa_joint_{j}" for j in range(1, 8)),
-        "urdf": "pybullet_data://kuka_iiwa/model.urdf",
+        "urdf": "package://robot_rt_control/config/robots/iiwa.urdf",
         "tip_link": "lbr_iiwa_link_7",
         "start_position": (0.0, 0.4, 0.0, -1.2, 0.0, 0.8, 0.0),
         "limits": JointLimits(
@@ -36,13 +36,13 @@ def iiwa(name: str = "arm", index: int = 0, **changes: Any) -> HardwarePart:
 
 
 def panda(name: str = "arm", index: int = 0, **changes: Any) -> HardwarePart:
-    """Franka Panda of pybullet_data, hand pointing down."""
+    """Franka Panda, hand pointing down."""
     values: dict[str, Any] = {
         "name": name,
         "index": index,
         "kind": PartKind.ARM,
         "joint_names": tuple(f"panda_joint{j}" for j in range(1, 8)),
-        "urdf": "pybullet_data://franka_panda/panda.urdf",
+        "urdf": "package://robot_rt_control/config/robots/panda.urdf",
         "tip_link": "panda_hand",
         "start_position": (0.0, -0.215, 0.0, -2.57, 0.0, 2.356, 0.785),
         "limits": JointLimits(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from robot_rt_control.client.callback_queue import CallbackQueue
 from robot_rt_control.definitions.action_type import ActionType
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.server.types.action_types import ActionTypes
 from robot_rt_control.testing.interpreted_types import InterpretedTypes

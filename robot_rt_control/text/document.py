@@ -36,8 +36,8 @@ class _Item:
     data: Any
     written: str | None = None
     """A scalar as written; None: it is not a scalar."""
-    children: dict[Step, tuple[int, _Item]] = field(default_factory=dict)
-    """Key or index → line and item."""
+    children: dict[Step, tuple[int, _Item, tuple[int, int]]] = field(default_factory=dict)
+    """Key or index → line, item, and where the item begins and ends in the text; a list or mapping: its first sign."""
     size: int = 1
     """Number of items in it, including itself."""
     height: int = 0
@@ -103,7 +103,7 @@ class Document:
         part = Document.__new__(Document)
         part.source, part._root = self.source, self._root
         for step in path:
-            part._line, part._root = part._root.children[step]
+            part._line, part._root, _ = part._root.children[step]
         part.data = part._root.data
         return part
 
@@ -117,7 +117,7 @@ class Document:
         for step in path:
             if step not in item.children:
                 break
-            line, item = item.children[step]
+            line, item, _ = item.children[step]
         return line
 
     def where(self, *path: Step) -> str:
@@ -132,6 +132,12 @@ class Document:
                 return ""
             item = item.children[step][1]
         return item.written or ""
+
+    def span(self, *path: Step) -> tuple[int, int]:
+        """Where a scalar, or the alias that repeats one, begins and ends in the text, in characters: with its quotes,
+        and with its anchor or tag. It must exist."""
+        item = self.part(*path[:-1])._root
+        return item.children[path[-1]][2]
 
     def locate(self, error: DefinitionError, *path: Step) -> DefinitionError:
         """The error with the line of an item, or of `error.item` in it, in its message, unless it has a line."""
@@ -260,7 +266,7 @@ class _Composer:
             if event.tag is not None:
                 raise self.error(event, f"tag {event.tag}", "no tag", "one")
             item = self.mapping(path) if isinstance(event, yaml.MappingStartEvent) else self.sequence(path)
-            for step, (_, child) in item.children.items():
+            for step, (_, child, _) in item.children.items():
                 item.size += child.size + isinstance(step, str)  # a key counts as well
                 item.height = max(item.height, child.height + 1)
         if anchor is not None:
@@ -300,15 +306,20 @@ class _Composer:
                 )
             if name in item.data:
                 raise self.error(event, f"{where}key {shortened(repr(name))} is given twice", "each once", "two")
-            child = self.item(next(self.events), (*path, name))
+            value = next(self.events)
+            child = self.item(value, (*path, name))
             item.data[name] = child.data
-            item.children[name] = (event.start_mark.line + 1, child)
+            item.children[name] = (event.start_mark.line + 1, child, _span(value))
         return item
 
     def sequence(self, path: Path) -> _Item:
         item = _Item([])
         while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
             child = self.item(event, (*path, len(item.data)))
-            item.children[len(item.data)] = (event.start_mark.line + 1, child)
+            item.children[len(item.data)] = (event.start_mark.line + 1, child, _span(event))
             item.data.append(child.data)
         return item
+
+
+def _span(event: Any) -> tuple[int, int]:
+    return event.start_mark.index, event.end_mark.index

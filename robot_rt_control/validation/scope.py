@@ -1,4 +1,4 @@
-"""The state variables that conditions and captures can name (docs/semantics.md, C4)."""
+"""The state variables that conditions and captures can name (docs/semantics/conditions.md, C4)."""
 
 from __future__ import annotations
 

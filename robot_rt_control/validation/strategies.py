@@ -131,7 +131,7 @@ class KeptStrategy:
     definition: StrategyDefinition
     law: DeclaredType
     unit: str
-    """Of the position that it governs."""
+    """Unit of the position that it governs."""
 
 
 def find_in_kept(kept: KeptStrategy, scope: Scope) -> Found:

@@ -1,6 +1,6 @@
 """Capacities: how many of each thing fit. They fix the size of all memory of the loop.
 
-docs/semantics.md has the same table. Exceeding one raises a CapacityError that names it.
+docs/semantics/capacities.md has the same table. Exceeding one raises a CapacityError that names it.
 """
 
 MAX_PARTS = 64
@@ -89,6 +89,8 @@ STREAM_RING_ENTRIES = 256
 """Samples of one stream that wait to be read."""
 STREAM_QUEUE = 16
 """Samples of one stream that wait for the function that resamples it."""
+STREAM_ON_THE_WAY = 1000
+"""Samples on their way from an application to the control server, or back. None is overtaken by more of its source."""
 STREAM_WINDOW = 8
 """Past and future samples of one stream input that the loop keeps."""
 

@@ -1,10 +1,12 @@
-"""Defaults, in one place. docs/semantics.md has the same table."""
+"""Defaults, in one place. docs/semantics/defaults.md has the same table."""
 
 PERIOD_S = 0.001
 SCHEDULE_AHEAD_S = 10.0
 """A start may wait for its target tick for at most this time."""
 LEASE_S = 1.0
 """A session that its client does not renew for this time is lost; 0: it lives until it is closed."""
+CONTROLLER_LEASE_S = 3.0
+"""That of a controller's sessions: a machine that starves its process for less must not end their motion."""
 DETACHED_LIMIT_S = 600.0
 """A detached session may go on without client or server for at most this time."""
 SERVER_NATIVE_SILENCE_S = 0.2
@@ -77,8 +79,13 @@ STREAM_LEAD_S = 5.0
 """A sample that would take effect later than this from now is refused."""
 RESAMPLE_LIMIT_S = 10.0
 """Processor time, and idleness, after which a function that resamples a stream counts as hung."""
+SLOWEST_SPEED = 1e-6
+"""A speed override below counts as 0: the loop divides by it, and by its cube."""
 REST_SPEED_FRACTION = 0.01
 """A part is at rest when every joint's commanded and measured speed is below this fraction of its limit."""
+EFFORT_REST_S = 0.05
+"""A part with effort mode alone has come to rest when it has been below that for so long: a light joint that swings
+passes through it."""
 REST_TIME_S = 0.5
 """Aim: at rest within this time from full speed, with the default limits."""
 ACCELERATION_TIME_S = 0.25

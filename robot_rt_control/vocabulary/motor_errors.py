@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from robot_rt_control.vocabulary.enums import MotorStatus
 
 GENERIC_ERROR = 0x1000
-"""Of a motor in fault whose drive gives no code."""
+"""Code of a motor in fault whose drive gives none."""
 WRONG_MODE, IGNORES_COMMANDS, NO_COMMANDS, NO_HEARTBEAT, FOLLOWING_ERROR = 0x6320, 0x6321, 0x7500, 0x8130, 0x8611
 
 MOTOR_ERRORS: Mapping[int, tuple[str, str]] = {
@@ -22,7 +22,7 @@ MOTOR_ERRORS: Mapping[int, tuple[str, str]] = {
     0x4310: ("the motor is too hot", "let it cool down; lower the load or the accelerations"),
     0x5441: ("safe torque off is active", "release the emergency stop or close the safety door"),
     WRONG_MODE: (
-        "the drive is not in the mode of operation that it shall have",
+        "the drive is not in the wanted mode of operation",
         "check which modes the drive has, in which states it takes them, and what else sets its mode",
     ),
     IGNORES_COMMANDS: (

@@ -15,6 +15,9 @@ _UNWRITTEN = "Variables of a session exist once its application has written them
 RESERVED = ("and", "or", "not", "true", "false", "approx", "is_unknown", "abs", "norm", SESSION)
 """Words of the condition grammar; they cannot be used as names."""
 
+NUMBER_PATTERN = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+"""A number without sign, in conditions and in expressions of programs."""
+
 NAME_PATTERN = r"[A-Za-z_][A-Za-z0-9_]*"
 _STEP = rf"{NAME_PATTERN}(?:\[(?:0|[1-9][0-9]*)\])*"
 VARIABLE_PATTERN = rf"{_STEP}(?:\.{_STEP})*"

@@ -6,7 +6,7 @@ from it. A new kind needs
 1. its number in `vocabulary/enums.py`,
 2. a measured field in `memory/layout.py`, if it measures what no field holds yet,
 3. its row here,
-4. its section in `model/workcell_schema.py`,
+4. its section in `model/workcell/workcell_schema.py`,
 5. its message in `realtime/executor/sensor_topics.py`, if it has a topic of its own;
 
 and, in each simulator that offers it, the code that computes its values.

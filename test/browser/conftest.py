@@ -45,6 +45,7 @@ def come(chromium: Any, editor: Served, request: pytest.FixtureRequest) -> Itera
         page.add_init_script(f"localStorage.setItem('robot_rt_control.name', {name!r})")
         page.goto(editor.watching_link if watching else editor.link)
         page.wait_for_selector(".app")
+        page.get_by_text("Connecting to the editor").wait_for(state="detached")  # only then it can lose the editor
         return page
 
     yield coming

@@ -40,7 +40,7 @@ def program_state(program: str, *active: str, strategies: tuple[tuple[str, str, 
     """A program that runs."""
     named = [dict(zip(("action", "degree_of_freedom", "strategy"), each, strict=True)) for each in strategies]
     return {"session": "s1", "program": program, "active": list(active), "strategies": named, "last_reaction": "",
-            "last_event": ""}  # fmt: skip
+            "last_event": "", "suspended": False}  # fmt: skip
 
 
 def settled(page: Any) -> None:

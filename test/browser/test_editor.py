@@ -463,7 +463,7 @@ def test_E8_a_page_reloaded_and_a_server_restarted_in_a_run(
     come: Callable[..., Any], editor: Served, robot: MemoryRobot, picture: Any
 ) -> None:
     # What is refused or cannot be reached is written to the browser's console.
-    page = come(allow="api/|403|ERR_CONNECTION")
+    page = come(allow="api/|403|ERR_(CONNECTION|EMPTY_RESPONSE)")
     open_text(page, LONG)
     assert robot.run({"skill": LONG, "source": "command line"})["success"]  # a run that was started elsewhere
     page.wait_for_selector(".react-flow__node[data-id=b] .is-runs")
@@ -702,7 +702,7 @@ def test_nothing_hinders_people_seriously_on_any_page(
     watching.get_by_text("open the link that the editor printed").wait_for()
     look("refused", watching)
     assert found == {}
-    dialogs = (Path(__file__).parents[2] / "web" / "src" / "view" / "Dialogs.tsx").read_text()
+    dialogs = (Path(__file__).parents[2] / "web" / "src" / "view" / "dialogs" / "Dialogs.tsx").read_text()
     kinds = re.findall(r"^        case '(\w+)':", dialogs, re.MULTILINE)
     assert len(kinds) > 7 and seen >= {*kinds, "help", "Skills", "Files", "Runs", "Properties", "Run"}
 

@@ -66,8 +66,10 @@ def test_a_program_is_drawn_kept_and_seen_live(come: Callable[..., Any], robot: 
     condition.fill("below.dis")
     page.get_by_role("option", name="below.distance").wait_for()
     picture(page, "program_condition")
+    # As on a slow machine, a frame comes late.
+    page.evaluate("() => { window.requestAnimationFrame = later => setTimeout(later, 100); }")
     condition.press("Enter")
-    condition.press_sequentially(" < $lim")
+    condition.press_sequentially(" < $lim", delay=40)
     condition.press("Enter")
     assert condition.input_value() == "below.distance < $limit"
     page.locator(".candidate.chosen").get_by_label("Event", exact=True).fill("near")

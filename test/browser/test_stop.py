@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from memory_robot import MemoryRobot
-from pages import new, node, open_text, tab_to, until
+from pages import new, node, open_text, program_state, tab_to, until
 from served_editor import Served, served
 
 TOUR = "name: tour\nnodes:\n  a: {wait: 1, then: b}\n  b: {wait: 60}\n"
@@ -119,6 +119,26 @@ def test_E15_latched_stops_are_listed_and_the_pages_own_is_released(
     page.locator(".stops").wait_for(state="detached")
 
 
+def test_E19_a_suspended_session_is_shown_and_resumed(
+    come: Callable[..., Any], robot: MemoryRobot, picture: Any
+) -> None:
+    page, watching = come(), come("Eve", watching=True)
+    robot.latch("door", "door open")
+    robot.program_states = [{**program_state("touch_down", "down"), "suspended": True}]
+    resume = page.get_by_role("button", name="Resume s1")
+    for each in (page, watching):
+        each.get_by_text("nothing of this session starts until somebody resumes it").wait_for()
+        assert each.get_by_role("button", name="Resume s1").count() == 0, "first the stop is released"
+    robot.latch("door", "", stop=False)
+    resume.wait_for()
+    assert watching.get_by_role("button", name="Resume s1").count() == 0 and can_be_hit(page)
+    picture(page, "suspended")
+    resume.click()
+    for each in (page, watching):
+        each.locator(".stops").wait_for(state="detached")
+    assert ("resume", {"session": "s1", "who": "editor: Ann"}) in robot.calls
+
+
 def test_E15_two_editors_in_one_browser_both_stop(
     come: Callable[..., Any], editor: Served, robot: MemoryRobot, tmp_path: Any
 ) -> None:
@@ -143,7 +163,7 @@ def test_E15_two_editors_in_one_browser_both_stop(
 def test_E15_stop_works_on_a_page_that_the_editor_does_not_know(
     come: Callable[..., Any], editor: Served, robot: MemoryRobot, picture: Any
 ) -> None:
-    page = come(allow="403|api/|ERR_CONNECTION")
+    page = come(allow="403|api/|ERR_(CONNECTION|EMPTY_RESPONSE)")
     new(page, "first")
     page.context.clear_cookies()  # the socket lives on
     stop(page).click()
@@ -160,7 +180,7 @@ def test_E15_stop_works_on_a_page_that_the_editor_does_not_know(
 def test_E15_a_stop_is_sent_until_the_editor_answers(
     come: Callable[..., Any], editor: Served, robot: MemoryRobot
 ) -> None:
-    page = come(allow="403|api/|ERR_CONNECTION")
+    page = come(allow="403|api/|ERR_(CONNECTION|EMPTY_RESPONSE)")
     editor.end()
     page.get_by_text("This page has lost the editor").wait_for()
     assert can_be_hit(page)

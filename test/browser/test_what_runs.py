@@ -7,9 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from memory_robot import MemoryRobot
-from pages import KEY, node, open_text, settled, text_of, until
+from pages import KEY, node, open_text, program_state, settled, text_of, until
 from served_editor import Served
 
+PROGRAM = """name: wait_here
+start: stay
+actions:
+  stay: {type: hold, parts: arm, final: true, reactions: [{when: elapsed > 1, stop: true, event: over}]}
+"""
 TOUR = "name: tour\nnodes:\n  a: {wait: 0.1, then: b}\n  b: {wait: %s}\n"
 
 
@@ -53,6 +58,30 @@ def test_E17_the_version_that_is_shown_is_started_and_a_newer_one_is_named(
     run_tab(page)
     page.get_by_role("button", name="Cancel", exact=True).click()
     until(page, lambda: robot.runs[0].outcome)
+
+
+def test_E17_states_of_a_program_are_drawn_on_the_version_that_runs(
+    come: Callable[..., Any], editor: Served, robot: MemoryRobot, picture: Any
+) -> None:
+    page = come()
+    open_text(page, PROGRAM)
+    save(page, 1)
+    cookie = editor.enter(editor.server.keys.operate, "Ben")
+    for n, text in enumerate((f"# remarked\n{PROGRAM}", PROGRAM.replace("event: over", "event: out")), 1):
+        assert editor.post("save_program", {"text": text, "based_on": n}, cookie=cookie)[1]["success"]
+    for version, is_shown in ((1, True), (3, False), (2, True)):
+        robot.program_states = [program_state(f"wait_here@{version}", "stay")]
+        if is_shown:  # the second one has another comment only
+            node(page, "stay").locator(".is-runs").wait_for()
+            assert page.get_by_text("What runs is version").count() == 0
+        else:
+            page.get_by_text("What runs is version 3 of wait_here; shown is version 1").wait_for()
+            page.locator(".is-runs").first.wait_for(state="detached")
+            picture(page, "another_version_of_a_program_runs")
+    robot.program_states = [program_state("wait_here@3", "stay")]
+    page.get_by_role("button", name="Show what runs").click()
+    node(page, "stay").locator(".is-runs").wait_for()
+    assert "event: out" in text_of(page)
 
 
 def test_E17_a_replay_is_drawn_on_the_version_that_ran(

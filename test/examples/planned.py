@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from robot_rt_control.model.workcell import load_workcell
-from robot_rt_control.planning.plan import FORMAT, Plan
-from robot_rt_control.planning.planner import Result
+from robot_rt_control.model.workcell.workcell import load_workcell
+from robot_rt_control.planning.plan.plan import FORMAT, Plan
+from robot_rt_control.planning.solve.planner import Result
 
 
 def straight(file: Path, body: str, start: list[float], ways: dict[str, list[float]]) -> Any:

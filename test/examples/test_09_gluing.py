@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from robot_rt_control.model.kinematics import forward
+from robot_rt_control.model.kinematics.kinematics import forward
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakeArm, FakePart
 from robot_rt_control.testing.lockstep_client import LockstepClient

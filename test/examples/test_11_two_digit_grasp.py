@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from robot_rt_control.hardware.pybullet.plugin import PyBulletPlugin
+from robot_rt_control.hardware.world.simulator import SimulatorPlugin
 from robot_rt_control.testing.lockstep_client import LockstepClient
 
 
@@ -19,7 +19,7 @@ def test_each_digit_changes_its_law_by_itself_until_both_hold(example, tmp_path,
         done = module.main(client, tmp_path)
         assert not client.cell.kinds("part_faulted", "action_failed")
         events, plugin = client.cell.events, client.cell.executor.devices.hosts["sim"].plugin
-        assert isinstance(plugin, PyBulletPlugin)
+        assert isinstance(plugin, SimulatorPlugin)
         block = plugin.object_pose("block")
     changes = changes_in(events)
     assert list(changes) == [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from robot_rt_control.model.pose import Pose
-from robot_rt_control.planning.plan import Plan
+from robot_rt_control.planning.plan.plan import Plan
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.testing.plan_replay import simulation
 

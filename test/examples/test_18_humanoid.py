@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.testing.lockstep_client import LockstepClient
 
 from .planned import straight

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from robot_rt_control.application.blueprints.main import main as command_line
+from robot_rt_control.command_line.blueprints.main import main as command_line
 from robot_rt_control.testing.lockstep_client import LockstepClient
 
 FOLDER = Path(__file__).parents[2] / "examples" / "blueprints"

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robot_rt_control.blueprint.phrases import is_stop
-from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.text.phrases import is_stop
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, RobotControlError
 
 SOUND = Path(__file__).with_name("wipe_two_times.wav")

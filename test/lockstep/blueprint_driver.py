@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from robot_rt_control.blueprint import events, orders
-from robot_rt_control.blueprint.engine import Engine
-from robot_rt_control.blueprint.events import Moment
-from robot_rt_control.blueprint.orders import Record, Taken
-from robot_rt_control.blueprint.plan import Call, Candidate, Given, Graph, Kind, Node, Plan, read_path, shown_path
-from robot_rt_control.blueprint.results import Results, with_standard
+from robot_rt_control.blueprint.engine.engine import Engine
+from robot_rt_control.blueprint.graph import events, orders
+from robot_rt_control.blueprint.graph.events import Moment
+from robot_rt_control.blueprint.graph.orders import Record, Taken
+from robot_rt_control.blueprint.graph.plan import Call, Candidate, Given, Graph, Kind, Node, Plan, read_path, shown_path
+from robot_rt_control.blueprint.graph.results import Results, with_standard
 
 
 def leaf(*outputs: str, results: Results | None = None, **arguments: Any) -> Call:
@@ -66,7 +66,7 @@ class Driver:
         self.log: list[Record] = []
         self.give(events.Begin(**begin))
 
-    def give(self, event: events.Event, *, ticks: int = 1) -> Taken:
+    def give(self, event: events.EngineEvent, *, ticks: int = 1) -> Taken:
         self.tick += ticks
         taken = self.engine.take(event, Moment(tick=self.tick, time=round(self.tick * 0.1, 6), values=self.values))
         self.log += taken.records

@@ -5,9 +5,9 @@ from __future__ import annotations
 from random import Random
 from time import process_time
 
-from robot_rt_control.blueprint.catalogue import SkillCatalogue
-from robot_rt_control.blueprint.check import check_skill
-from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.text.check import check_skill
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError
 
 TEXT = """\

@@ -12,7 +12,7 @@ from cia402_node import NodeNetwork, Servo
 
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle, load_plugin
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.vocabulary.enums import CommandMode
 
 CONFIG = Path(__file__).resolve().parents[2] / "config"

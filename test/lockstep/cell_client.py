@@ -17,9 +17,10 @@ from robot_rt_control.client.conversions import event_of
 from robot_rt_control.client.event_source import EventSource
 from robot_rt_control.client.ros_backend import RosServices, ThreadedWaiting
 from robot_rt_control.client.session import Session
+from robot_rt_control.ros.conversions import time_message
 from robot_rt_control.ros.refusals import error_of
 from robot_rt_control.server.events.events import ServerEvent
-from robot_rt_control.server.node.conversions import event_message, time_message
+from robot_rt_control.server.node.conversions import event_message
 from robot_rt_control.server.node.services import Services
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import RobotControlError

@@ -12,7 +12,7 @@ from typing import Self
 from robot_rt_control.hardware.device_host import DeviceHost
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.memory.shared_memory import segment_path
-from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
 
 PERIOD_S = 0.1

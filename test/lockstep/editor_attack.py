@@ -18,12 +18,12 @@ from typing import Any
 import aiohttp
 from memory_robot import Json, MemoryRobot
 
-from robot_rt_control.application.editor.keys import cookie_name
+from robot_rt_control.editor.keys import cookie_name
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 NAMES = (
     *("list_skills", "read_runs", "save_skill", "delete_skill", "give_command", "control", "run", "list_programs"),
-    *("save_program", "parts", "variables", "layout", "speed", "operate", "me", "enter", "live", "nothing"),
+    *("save_program", "parts", "variables", "layout", "speed", "resume", "operate", "me", "enter", "live", "nothing"),
 )
 """All but the protective stop, which anybody may ask for."""
 KEYS = (

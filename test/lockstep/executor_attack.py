@@ -11,17 +11,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from robot_rt_control.blueprint.command_log import COMMANDS_FILE
-from robot_rt_control.blueprint.control_request import ControlRequest
-from robot_rt_control.blueprint.executor import Executor
 from robot_rt_control.blueprint.makers.capability_files import Capabilities, load_capabilities
 from robot_rt_control.blueprint.makers.makers import Makers
-from robot_rt_control.blueprint.performer import RobotPerformer
-from robot_rt_control.blueprint.robot import Robot
-from robot_rt_control.blueprint.run import ExecutedRun, Start
-from robot_rt_control.blueprint.run_log import read_log
-from robot_rt_control.blueprint.skill_library import SkillLibrary
-from robot_rt_control.blueprint.store import SkillStore
+from robot_rt_control.blueprint.runs.command_log import COMMANDS_FILE
+from robot_rt_control.blueprint.runs.control_request import ControlRequest
+from robot_rt_control.blueprint.runs.executor import Executor
+from robot_rt_control.blueprint.runs.performer import RobotPerformer
+from robot_rt_control.blueprint.runs.robot import Robot
+from robot_rt_control.blueprint.runs.run import ExecutedRun, Start
+from robot_rt_control.blueprint.runs.run_log import read_log
+from robot_rt_control.blueprint.skills.skill_library import SkillLibrary
+from robot_rt_control.blueprint.skills.store import SkillStore
 from robot_rt_control.client.session import Session
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.validation.catalogue import Catalogue

@@ -8,7 +8,7 @@ from typing import Any
 
 from robot_rt_control.controllers.controller import Controller
 from robot_rt_control.controllers.manager import ControllerManager
-from robot_rt_control.model.controllers import BROADCASTER, TRAJECTORY, ControllerDescription
+from robot_rt_control.model.workcell.controllers import BROADCASTER, TRAJECTORY, ControllerDescription
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 
 

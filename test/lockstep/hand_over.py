@@ -18,7 +18,7 @@ import yaml
 
 from robot_rt_control.client.actions import Action, Strategy
 from robot_rt_control.client.session import Session
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 
 DT = 1e-3

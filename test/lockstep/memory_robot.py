@@ -11,26 +11,34 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from robot_rt_control.application.editor.robot import SOURCE
-from robot_rt_control.application.offline_catalogue import offline_catalogue
-from robot_rt_control.blueprint import events, orders, phrases
-from robot_rt_control.blueprint.calls import Calls
-from robot_rt_control.blueprint.catalogue import Skill, SkillCatalogue
-from robot_rt_control.blueprint.check import check_skill
-from robot_rt_control.blueprint.events import Event, Moment
-from robot_rt_control.blueprint.phrases import understand
-from robot_rt_control.blueprint.results import STANDARD, Outcome
-from robot_rt_control.blueprint.run_state import state_of
-from robot_rt_control.blueprint.runner import Runner
-from robot_rt_control.blueprint.skill_file import SkillTemplate
-from robot_rt_control.blueprint.store import SkillStore
+from robot_rt_control.blueprint.graph import events, orders
+from robot_rt_control.blueprint.graph.events import EngineEvent, Moment
+from robot_rt_control.blueprint.graph.results import STANDARD, Outcome
+from robot_rt_control.blueprint.runs.run_state import state_of
+from robot_rt_control.blueprint.runs.runner import Runner
+from robot_rt_control.blueprint.skills.store import SkillStore
+from robot_rt_control.blueprint.text import phrases
+from robot_rt_control.blueprint.text.calls import Calls
+from robot_rt_control.blueprint.text.catalogue import Skill, SkillCatalogue
+from robot_rt_control.blueprint.text.check import check_skill
+from robot_rt_control.blueprint.text.phrases import understand
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
+from robot_rt_control.command_line.offline_catalogue import offline_catalogue
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.definitions.parameter_value import ParameterValue
+from robot_rt_control.editor.robot import SOURCE
 from robot_rt_control.program.check import check_program
 from robot_rt_control.program.exits import exits_of
 from robot_rt_control.program.file import ProgramTemplate, library_template
 from robot_rt_control.program.library import library_programs
-from robot_rt_control.vocabulary.errors import DefinitionError, Overtaken, ProgramError, RobotControlError
+from robot_rt_control.vocabulary.errors import (
+    CommandRefused,
+    DefinitionError,
+    Overtaken,
+    ProgramError,
+    RobotControlError,
+    SessionError,
+)
 
 Json = dict[str, Any]
 CONFIG = Path(__file__).parent / "mock_bench.yaml"
@@ -98,7 +106,7 @@ class MemoryRun:
     rehearsed: bool = False
     records: list[Json] = field(default_factory=list)
     leaves: dict[int, Leaf] = field(default_factory=dict)
-    ended: list[Event] = field(default_factory=list)
+    ended: list[EngineEvent] = field(default_factory=list)
     outcome: Outcome | None = None
 
     def __post_init__(self) -> None:
@@ -108,7 +116,7 @@ class MemoryRun:
         time = self.robot.time
         return Moment(tick=round(time * 1000), time=time, values=self.robot.variable_values)
 
-    def happened(self) -> list[Event]:
+    def happened(self) -> list[EngineEvent]:
         found, self.ended = self.ended, []
         for id, leaf in list(self.leaves.items()):
             if leaf.ends_at <= self.robot.time:
@@ -591,6 +599,16 @@ class MemoryRobot:
 
     def protective_stop(self, stop: bool, reason: str, who: str) -> None:
         self.latch(SOURCE, reason, who, stop=stop)
+
+    def resume(self, session: str, who: str) -> None:
+        if self.stopped:
+            raise CommandRefused(f"session {session!r} was not resumed: a protective stop is latched")
+        found = [each for each in self.program_states if each["session"] == session]
+        if not found:
+            raise SessionError(f"unknown session {session!r}")
+        self.calls.append(("resume", {"session": session, "who": who}))
+        self.program_states = [{**each, "suspended": each["suspended"] and each not in found}
+                               for each in self.program_states]  # fmt: skip
 
     def status(self) -> Json:
         return {

@@ -8,10 +8,10 @@ from typing import Any
 
 from reference_engine import Reference
 
-from robot_rt_control.blueprint import events, orders
-from robot_rt_control.blueprint.engine import Engine
-from robot_rt_control.blueprint.events import Moment
-from robot_rt_control.blueprint.plan import (
+from robot_rt_control.blueprint.engine.engine import Engine
+from robot_rt_control.blueprint.graph import events, orders
+from robot_rt_control.blueprint.graph.events import Moment
+from robot_rt_control.blueprint.graph.plan import (
     Call,
     Candidate,
     Given,
@@ -23,7 +23,7 @@ from robot_rt_control.blueprint.plan import (
     Plan,
     shown_path,
 )
-from robot_rt_control.blueprint.results import with_standard
+from robot_rt_control.blueprint.graph.results import with_standard
 
 _LEAF = with_standard({"good": False, "bad": True})
 _GRAPH = with_standard({"found": False, "lost": True})
@@ -128,7 +128,7 @@ class Comparison:
     def _at(self, reference: Reference) -> None:
         reference.tick, reference.time, reference.values = self.tick, self.time, {"x": float(self.tick % 3)}
 
-    def _take(self, event: events.Event) -> orders.Taken:
+    def _take(self, event: events.EngineEvent) -> orders.Taken:
         self.history.append(f"{self.time:.2f} {event}")
         return self.engine.take(event, Moment(tick=self.tick, time=self.time, values={"x": float(self.tick % 3)}))
 
@@ -202,7 +202,7 @@ class Comparison:
         )
         self.give(command, command)
 
-    def give(self, event: events.Event, for_reference: Any) -> None:
+    def give(self, event: events.EngineEvent, for_reference: Any) -> None:
         """Give an event to both, and compare what they do."""
         taken = self._take(event)
         self._at(self.reference)

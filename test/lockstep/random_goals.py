@@ -15,7 +15,9 @@ from robot_rt_control.vocabulary.capacities import MAX_TRAJECTORY_POINTS
 
 _LONG = 0.1
 """Share of the goals that have more points than the loop holds."""
-_SPOILED = ("joint", "twice", "missing", "times", "size", "nan", "range", "velocity", "end", "empty", "late", "fast")
+_SPOILED = ("joint", "twice", "missing", "times", "size", "nan", "range", "end", "empty", "late")
+_SLOWED = "velocity", "fast"
+"""Valid, and so fast that it must be slowed."""
 
 
 class RandomGoals:
@@ -35,17 +37,18 @@ class RandomGoals:
             try:
                 outcomes = bench.follow(made, now)
                 accepted += 1
-                assert spoiled is None, f"goal {i}: {spoiled} was accepted: {made}"
+                assert spoiled is None or spoiled in _SLOWED, f"goal {i}: {spoiled} was accepted: {made}"
             except GoalRefused as error:
                 refused += 1
-                # A valid goal may need too much from the present motion, or wait for the end of a long one.
-                assert spoiled is not None or _is_of_the_moment(str(error)), f"goal {i}: {error}: {made}"
+                # The way of a valid goal may lead out of the range between its points.
+                is_valid = spoiled is None or spoiled in _SLOWED
+                assert not is_valid or "the position of joint" in str(error), f"goal {i}: {error}: {made}"
                 assert error.code != Code.SUCCESSFUL and len(str(error)) > 20
             if random.random() < 0.1:
                 bench.follower.cancel()
             bench.run(random.choice((0.0, 0.02, 0.2, 0.5)), 20)
             if random.random() < 0.2 and accepted:
-                bench.until(outcomes, at_once=20)
+                bench.until(outcomes, 60.0, at_once=20)
             bench.assert_limits_kept()
             del bench.rows[:-3], bench.ticks[:-3]
         bench.follower.close("the end")
@@ -72,7 +75,9 @@ class RandomGoals:
         made = goal(*points, joints=joints, start=start)
         if random.random() < 0.5:
             return made, None
-        spoiled = random.choice(_SPOILED)
+        spoiled = random.choice((*_SPOILED, *_SLOWED))
+        if spoiled == "velocity" and not 1 < len(points) <= 5:
+            spoiled = "fast"  # to rest at each of many points takes minutes; at the last one there must be rest
         return _spoil(made, spoiled, random, now), spoiled
 
 
@@ -86,10 +91,6 @@ def _many(points: list[Point], n: int, kind: int) -> list[Point]:
     if kind:
         rates[0][-1] = 0.0
     return [point(t, q, *r) for t, q, *r in zip(dense, curve(dense), *rates, strict=True)]
-
-
-def _is_of_the_moment(text: str) -> bool:
-    return "is outside its limits, " in text
 
 
 def _reordered(p: Point, order: list[int]) -> Point:

@@ -12,9 +12,9 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from robot_rt_control.blueprint import events
-from robot_rt_control.blueprint import reactions_in_a_row as capacity
-from robot_rt_control.blueprint.plan import Call, Graph, Kind, Path, Plan
+from robot_rt_control.blueprint.engine import reactions_in_a_row as capacity
+from robot_rt_control.blueprint.graph import events
+from robot_rt_control.blueprint.graph.plan import Call, Graph, Kind, Path, Plan
 
 Result = tuple[str, bool, dict[str, float]]
 """Result, whether it is a failure, outputs."""

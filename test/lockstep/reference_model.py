@@ -1,4 +1,4 @@
-"""The rules of docs/semantics.md as plain Python: what a tick must do, without saying how the tick does it.
+"""The rules of docs/semantics as plain Python: what a tick must do, without saying how the tick does it.
 
 Written from the rules, with objects, lists and dictionaries. The tick is compiled, works in place on tables and
 has been made fast; this model is slow, and meant to be read beside the rules whose names it carries. Where the

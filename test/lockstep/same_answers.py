@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from robot_rt_control.client import Action, Client, Event, Reaction, RobotControlError, Session, Strategy, variable
+from robot_rt_control.client import (
+    Action,
+    Client,
+    Ending,
+    Event,
+    Reaction,
+    RobotControlError,
+    Session,
+    Strategy,
+    variable,
+)
 
 HOME = [0.0, 0.5236, 0.0, 1.5708, 0.0, 1.0472, 0.0]
 NEAR = [0.1, *HOME[1:]]
@@ -280,6 +291,42 @@ def chained(client: Client) -> list[Event]:
         return session.events
 
 
+def followed(client: Client) -> list[Event]:
+    """Ends of motions: a chain, a condition that holds already, a cancel, somebody else, the session."""
+    ends: list[Ending] = []
+    called = threading.Event()
+
+    def call(ending: Ending) -> None:
+        ends.append(ending)
+        called.set()
+
+    with client.session("arm", lease_s=0.0, name="followed") as session:
+        go = Action("go", "move_joint", position=NEAR, reactions=[Reaction("is_done", start="back")])
+        back = Action("back", "move_joint", position=HOME)
+        whole = session.follow("go", add=[go, back], until="back.is_settled", on_end=call)
+        ends.append(whole.wait(60.0))
+        session.wait_until("time > 0", 60.0)  # in simulated time, this is when the callback comes
+        assert called.wait(60.0) and whole.at_rest and whole.active == ("back",)
+        ends.append(session.follow("back").wait(60.0))
+        session.replace(Action("go", "move_joint", position=FAR, velocity_scale=0.1))
+        ends.append(session.follow("go", until={"near": "arm.position[0] < 0.05", "far": "false"}).wait(60.0))
+        moving = session.follow("go", until="false")  # a slow client may come after the motion
+        session.wait_until("go.elapsed > 0.1", 60.0)
+        ends.append(moving.cancel(60.0))
+        assert moving.at_rest
+        moving = session.follow("go", until="false")
+        client.stop_all()
+        ends.append(moving.wait(60.0))
+        moving = session.follow("go", until="false")
+        while not moving.active:  # over ROS, the news of its start is on its way
+            client.sleep(0.01)
+        events = session.events
+    ends.append(moving.wait(60.0))
+    assert [e.end for e in ends] == [*["reached"] * 4, "cancelled", "preempted", "session_lost"]
+    assert ends[3].name == "near" and [e.action for e in ends] == [*[""] * 4, "go", "go", ""]
+    return [e for e in events if e.kind in ("reaction_fired", "action_started", "action_stopped")]
+
+
 def uploaded(client: Client) -> list[Event]:
     with client.session("arm", lease_s=0.0, name="uploaded") as session:
         assert session.upload(ROLES, ["mover=arm"], turn=0.1) == ["there", "back"]
@@ -436,6 +483,7 @@ def streamed(client: Client) -> list[Event]:
 
 PROGRAMS: dict[str, Callable[[Client], list[Event]]] = {
     "chained": chained,
+    "followed": followed,
     "uploaded": uploaded,
     "called back": called_back,
     "past its deadline": past_its_deadline,

@@ -13,8 +13,8 @@ from typing import Any
 
 from aiohttp import web
 
-from robot_rt_control.application.editor.robot import Robot
-from robot_rt_control.application.editor.server import EditorServer
+from robot_rt_control.editor.robot import Robot
+from robot_rt_control.editor.server import EditorServer
 
 
 class Served:

@@ -20,8 +20,9 @@ VELOCITY, ACCELERATION = 1.5, 6.0
 PERIOD = 0.001
 
 
-def workcell_file(folder: Path, *, time_constant: float = 0.0) -> Path:
-    """A part of three joints, of which the last one is continuous, on a mock that lags by a time constant [s]."""
+def workcell_file(folder: Path, *, time_constant: float = 0.0, jerk: float = 0.0) -> Path:
+    """A part of three joints, of which the last one is continuous, on a mock that lags by a time constant [s]; with a
+    system limit of jerk if one is given."""
     joint = {"position_lower": -2.0, "position_upper": 2.0, "velocity": VELOCITY, "type": "revolute"}
     arm = {
         "kind": "base",
@@ -30,8 +31,9 @@ def workcell_file(folder: Path, *, time_constant: float = 0.0) -> Path:
             {"name": "a", **joint}, {"name": "b", **joint}, {"name": "c", "type": "continuous", "velocity": VELOCITY},
         ],
         "limits": {"acceleration": ACCELERATION},
+        **({"system_limits": {"jerk": jerk}} if jerk else {}),
     }  # fmt: skip
-    path = folder / f"trajectories_{time_constant:g}.yaml"
+    path = folder / f"trajectories_{time_constant:g}_{jerk:g}.yaml"
     devices = {"mock": {"plugin": "mock", "mock": {"time_constant": time_constant}}}
     path.write_text(
         yaml.safe_dump({"name": "trajectories", "period": PERIOD, "parts": {"arm": arm}, "devices": devices})
@@ -42,8 +44,8 @@ def workcell_file(folder: Path, *, time_constant: float = 0.0) -> Path:
 class TrajectoryBench:
     """Follows goals, and keeps the commanded positions of all ticks."""
 
-    def __init__(self, folder: Path, *, time_constant: float = 0.0, **options: Any) -> None:
-        self.client = LockstepClient(workcell_file(folder, time_constant=time_constant))
+    def __init__(self, folder: Path, *, time_constant: float = 0.0, jerk: float = 0.0, **options: Any) -> None:
+        self.client = LockstepClient(workcell_file(folder, time_constant=time_constant, jerk=jerk))
         self.cell = self.client.cell
         part = self.cell.workcell.part("arm")
         self.follower = Follower("arm_controller", part, self.client, read_options("test", options, part), lambda: None)

@@ -12,12 +12,17 @@ from typing import Any
 
 import pytest
 
+used_executors = False
+"""Whether the last test had an executor in lockstep: with it, a cycle of objects with 40 MB."""
+
 
 @pytest.fixture(autouse=True)
 def border_is_kept(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     """The watches of the test's executors (`BorderWatch`), in the order in which they were configured."""
+    global used_executors
+    used_executors = False
     module: Any = sys.modules.get("robot_rt_control.realtime.executor.executor")
-    if module is None:  # most unit tests need none, and shall not load what compiles
+    if module is None:  # most unit tests need none, and must not load the compiler
         yield []
         return
     from robot_rt_control.testing.border_watch import BorderWatch
@@ -31,6 +36,7 @@ def border_is_kept(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(module.Executor, "configure", watched)
     yield watches
+    used_executors = bool(watches)
     if request.node.get_closest_marker("beyond_border") is None:
         for watch in watches:
             watch.check()

@@ -12,6 +12,7 @@ import yaml
 from rclpy.executors import SingleThreadedExecutor
 
 from robot_rt_control.ros.goal_client import GoalClient
+from robot_rt_control.ros.spinning import spin
 
 
 def fill(message: Any, values: dict[str, Any]) -> Any:
@@ -56,7 +57,7 @@ class ByHand:
         self.node = rclpy.create_node("by_hand", context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
-        self._spinning = threading.Thread(target=self._executor.spin, daemon=True)
+        self._spinning = threading.Thread(target=spin, args=(self._executor, print), daemon=True)
         self._spinning.start()
 
     def __enter__(self) -> ByHand:

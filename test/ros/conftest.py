@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from robot_rt_control.application.demo_workcell import DemoWorkcell
 from robot_rt_control.client import Client
+from robot_rt_control.demo.demo_workcell import DemoWorkcell
 from robot_rt_control.testing.ros_domain import claim_domain
 
+FOLDER = Path(__file__).parent
 REPOSITORY = Path(__file__).resolve().parents[2]
 CONTROLLERS = """
 controllers:
@@ -33,11 +34,19 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 _running: list[DemoWorkcell] = []
+_users: set[Path] = set()
+"""Files with tests that use the shared workcell. They follow each other."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    _users.update(
+        item.path for item in items if item.path.parent == FOLDER and "workcell" in getattr(item, "fixturenames", ())
+    )
 
 
 def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
     # It would run until the end of the session, and take a processor from all later tests.
-    if nextitem is None or not nextitem.path.is_relative_to(Path(__file__).parent):
+    if nextitem is None or nextitem.path not in _users:
         for workcell in _running:
             workcell.__exit__(None, None, None)
 

@@ -22,11 +22,12 @@ from rclpy.node import Node
 from robot_rt_control.action import RunBlueprint
 from std_msgs.msg import String
 
-from robot_rt_control.application.blueprints.main import main as command_line
-from robot_rt_control.application.demo_workcell import DemoWorkcell
 from robot_rt_control.blueprint.remote import Blueprints, StartRequest
 from robot_rt_control.client import Client
 from robot_rt_control.client.backend import RunRequest, SessionKey
+from robot_rt_control.command_line.blueprints.main import main as command_line
+from robot_rt_control.demo.demo_workcell import DemoWorkcell
+from robot_rt_control.ros.spinning import spin
 from robot_rt_control.vocabulary.errors import CommandRefused, DefinitionError, Overtaken, SessionError
 
 from .policy import check_policy
@@ -140,7 +141,7 @@ def elsewhere(own_domain: None) -> Iterator[list[str]]:
     )
     executor = MultiThreadedExecutor(num_threads=3, context=context)
     executor.add_node(node)
-    spinning = threading.Thread(target=executor.spin, daemon=True)
+    spinning = threading.Thread(target=spin, args=(executor, print), daemon=True)
     spinning.start()
     yield happened
     closing.set()

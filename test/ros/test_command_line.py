@@ -1,4 +1,4 @@
-"""The verbs of `robot-rt` as processes, over DDS. What each prints is tested in test/unit/application/command_line."""
+"""The verbs of `robot-rt` as processes, over DDS. What each prints is tested in test/unit/command_line."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from robot_rt_control.application.command_line.exit_codes import ExitCode
 from robot_rt_control.client import Client
+from robot_rt_control.command_line.exit_codes import ExitCode
 from robot_rt_control.recording.tick_reader import TickFile
 from robot_rt_control.vocabulary.errors import RobotControlError
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.timeout(900)
 
 @contextmanager
 def begin(*words: str) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "robot_rt_control.application.command_line.main", *words]
+    command = [sys.executable, "-m", "robot_rt_control.command_line.main", *words]
     process = subprocess.Popen(
         command,
         cwd=REPOSITORY,

@@ -12,8 +12,8 @@ from robot_rt_control.testing.ros_domain import claim_domain
 PROGRAM = """
 import sys
 from pathlib import Path
-from robot_rt_control.application import composed
-from robot_rt_control.application.bringup import ProcessDescription
+from robot_rt_control.bringup import composed
+from robot_rt_control.bringup.bringup import ProcessDescription
 from robot_rt_control.ros.lifecycle_node import AUTOSTART, WorkcellNode
 
 class Node(WorkcellNode):

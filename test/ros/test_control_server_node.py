@@ -19,11 +19,11 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from visualization_msgs.msg import MarkerArray
 
 from robot_rt_control import action, msg, srv
-from robot_rt_control.application.program import main as program_command
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.client import Client
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.lease import longest_silence
+from robot_rt_control.command_line.program import main as program_command
 from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.recording.fault_log import load_fault_log
 from robot_rt_control.ros.goal_client import GoalClient
@@ -295,12 +295,12 @@ def test_programs_are_kept_run_and_followed(cell: Cell, capsys: pytest.CaptureFi
         cell.wait(lambda: session.active == ("one",))
         session.start("two")
         cell.wait(lambda: session.active == ("two",))
-        cell.wait(lambda: ["blink\ntwo"] in texts)
+        cell.wait(lambda: ["blink@2\ntwo"] in texts)
         with Client("late", timeout_s=120.0) as late:
             # The state may be published a moment later than the event from which `session` knows it.
             cell.wait(lambda: session.id in late.program_states and late.program_states[session.id].active == ("two",))
             state = late.program_states[session.id]
-            assert (state.program, state.ended) == ("blink", None)
+            assert (state.program, state.ended) == ("blink@2", None)
     cell.wait(lambda: cell.client.program_states[session.id].ended == "closed by its client")
     cell.wait(lambda: texts[-1] == [])
     cell.client.node.destroy_subscription(listening)

@@ -25,9 +25,10 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from robot_rt_control.msg import ExecutorStatus, PartStatus
 from robot_rt_control.srv import SetMotion
 
-from robot_rt_control.application.demo_workcell import DemoWorkcell
 from robot_rt_control.controllers.node import ControllerManagerNode
-from robot_rt_control.model.controllers import BROADCASTER, CONTROLLER_TYPES, TRAJECTORY
+from robot_rt_control.demo.demo_workcell import DemoWorkcell
+from robot_rt_control.model.workcell.controllers import BROADCASTER, CONTROLLER_TYPES, TRAJECTORY
+from robot_rt_control.model.workcell.simulators import default_simulator
 from robot_rt_control.ros.spinning import Spinner
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -106,7 +107,7 @@ def test_the_tools_find_controllers_and_devices(tools: Tools) -> None:
     assert (broadcaster.type, broadcaster.state, broadcaster.update_rate) == (BROADCASTER, "active", 1000)
     assert {TRAJECTORY, BROADCASTER} <= set(tools.call("list_controller_types").types)
     sim = tools.component()
-    assert (sim.name, sim.type, sim.plugin_name, sim.rw_rate) == ("sim", "system", "pybullet", 1000)
+    assert (sim.name, sim.type, sim.plugin_name, sim.rw_rate) == ("sim", "system", default_simulator(), 1000)
     assert (sim.state.id, sim.state.label) == (State.PRIMARY_STATE_ACTIVE, "active")
     joints = [f"lbr_iiwa_joint_{i}/{quantity}" for i in range(1, 8) for quantity in ("position", "velocity", "effort")]
     assert [interface.name for interface in sim.command_interfaces] == joints

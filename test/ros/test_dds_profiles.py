@@ -13,6 +13,8 @@ import pytest
 from robot_rt_control.testing.ros_domain import claim_domain
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+FAST_DDS = "fastrtps" if (Path(sys.prefix) / "share/fastrtps").is_dir() else "fastdds"
+"""Version 2, of Jazzy, or 3: each has files and a variable of its own."""
 
 NODES = """
 import json, os, sys, time
@@ -39,12 +41,12 @@ print(json.dumps({"heard": heard[:1], "shared": shared}))
 """
 
 
-@pytest.mark.parametrize("profile", ["fastdds.xml", "fastdds_no_shared_memory.xml"])
+@pytest.mark.parametrize("profile", [f"{FAST_DDS}.xml", f"{FAST_DDS}_no_shared_memory.xml"])
 def test_two_nodes_talk_with_each_profile_and_one_shares_no_memory(profile: str) -> None:
     environment = os.environ | {
-        "FASTDDS_DEFAULT_PROFILES_FILE": str(REPOSITORY / "config" / profile),
+        f"{FAST_DDS.upper()}_DEFAULT_PROFILES_FILE": str(REPOSITORY / "config" / profile),
         "ROS_DOMAIN_ID": str(claim_domain(profile)),
-        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST" if profile == "fastdds.xml" else "SYSTEM_DEFAULT",
+        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST" if profile == f"{FAST_DDS}.xml" else "SYSTEM_DEFAULT",
     }
     started = [
         subprocess.Popen(
@@ -61,4 +63,4 @@ def test_two_nodes_talk_with_each_profile_and_one_shares_no_memory(profile: str)
     assert not any("XML" in errors or "Error" in errors for _, errors in ended), ended
     found = [json.loads(output.splitlines()[-1]) for output, _ in ended]
     assert [one["heard"][0][-3:] for one in found] == ["two", "one"]
-    assert [bool(one["shared"]) for one in found] == [profile == "fastdds.xml"] * 2, found
+    assert [bool(one["shared"]) for one in found] == [profile == f"{FAST_DDS}.xml"] * 2, found

@@ -96,7 +96,7 @@ def test_it_runs_its_device_as_the_policy_allows_until_it_is_told_to_stop(
 
     # The device's shared memory appears before the device is open.
     assert wait(executor, lambda: refusal() != "the device is not open. Activate the driver node")
-    assert refusal() == "hardware 'sim' (MockPlugin) has no camera. Only simulated hardware has one, such as pybullet"
+    assert refusal() == "hardware 'sim' (MockPlugin) has no camera. Only simulators have one"
     assert wait(executor, lambda: len(messages) > 1)
     (status,) = messages[-1].status
     values = {value.key: value.value for value in status.values}

@@ -20,9 +20,9 @@ from pages import node, open_text, settled
 from served_editor import free_port
 from tutorial_steps import follow, steps
 
-from robot_rt_control.application.demo_workcell import DemoWorkcell
 from robot_rt_control.blueprint.remote import Blueprints
 from robot_rt_control.client import Client
+from robot_rt_control.demo.demo_workcell import DemoWorkcell
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TOUCHING = """name: touching
@@ -59,7 +59,7 @@ def cell(own_domain: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 @contextmanager
 def editor_process(port: int) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The editor, and its link."""
-    command = [sys.executable, "-m", "robot_rt_control.application.editor.main", "--port", str(port)]
+    command = [sys.executable, "-m", "robot_rt_control.editor.main", "--port", str(port)]
     with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -84,7 +84,7 @@ def watched_page(port: int) -> Iterator[Any]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path(), headless=True, args=list(FLAGS))
         made = browser.new_page(viewport={"width": 1280, "height": 800})
-        watch_over(made, f"http://127.0.0.1:{port}", complaints, allow="api/|403|ERR_CONNECTION")
+        watch_over(made, f"http://127.0.0.1:{port}", complaints, allow="api/|403|ERR_(CONNECTION|EMPTY_RESPONSE)")
         yield made
         browser.close()
     assert complaints == []

@@ -27,7 +27,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.segment_names import channel_name
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.realtime.executor.replay import SAME
 from robot_rt_control.realtime.executor.replay import main as replay
 from robot_rt_control.recording.fault_log import load_fault_log

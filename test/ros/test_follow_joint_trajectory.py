@@ -23,9 +23,10 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_rt_control.application.demo_workcell import DemoWorkcell
 from robot_rt_control.client import Client
+from robot_rt_control.demo.demo_workcell import DemoWorkcell
 from robot_rt_control.ros.goal_client import GoalClient
+from robot_rt_control.ros.spinning import spin
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -51,7 +52,7 @@ class MoveIt:
         self.node = rclpy.create_node("moveit", context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
-        self._thread = threading.Thread(target=self._executor.spin, daemon=True)
+        self._thread = threading.Thread(target=spin, args=(self._executor, print), daemon=True)
         self._thread.start()
         self.states: list[Any] = []
         self.feedback: list[Any] = []
@@ -90,6 +91,10 @@ class MoveIt:
 
     def here(self) -> list[float]:
         return list(self.state().reference.positions)
+
+    def comes_to(self, positions: Sequence[float]) -> None:
+        """Wait until the states say that it is there: on a busy machine they come after the result."""
+        wait(lambda: largest(self.here(), positions) < 1e-9)
 
     def send_unasked(self, trajectory: JointTrajectory, **fields: Any) -> Any:
         """The future of the goal's handle."""
@@ -157,7 +162,7 @@ def test_a_trajectory_is_followed_with_feedback_and_state(moveit: MoveIt):
     handle = moveit.send(trajectory((0.0, start), (0.5, middle), (1.2, end)))
     assert handle.accepted
     assert moveit.result(handle) == (GoalStatus.STATUS_SUCCEEDED, CODES.SUCCESSFUL, "")
-    assert largest(moveit.here(), end) < 1e-9
+    moveit.comes_to(end)
     assert moveit.feedback and list(moveit.feedback[0].joint_names) == JOINTS
     assert largest(moveit.feedback[-1].desired.positions, moveit.feedback[-1].actual.positions) < 0.05
     state = moveit.state()
@@ -172,10 +177,10 @@ def test_jumbled_and_partial_joints(moveit: MoveIt):
     end = [x + 0.01 * (j + 1) for j, x in enumerate(start)]
     handle = moveit.send(trajectory((0.8, [end[j] for j in order]), joints=[JOINTS[j] for j in order]))
     assert moveit.result(handle)[1] == CODES.SUCCESSFUL
-    assert largest(moveit.here(), end) < 1e-9
+    moveit.comes_to(end)
     handle = moveit.send(trajectory((0.8, [start[3]]), joints=[JOINTS[3]], velocities=True))
     assert moveit.result(handle)[1] == CODES.SUCCESSFUL
-    assert largest(moveit.here(), [start[3] if j == 3 else x for j, x in enumerate(end)]) < 1e-9
+    moveit.comes_to([start[3] if j == 3 else x for j, x in enumerate(end)])
 
 
 @pytest.mark.parametrize(
@@ -186,8 +191,8 @@ def test_jumbled_and_partial_joints(moveit: MoveIt):
         (lambda t: t.points[0].positions.__setitem__(1, 9.0), CODES.INVALID_GOAL,
          "position of joint 'lbr_iiwa_joint_2' at point 1 is outside its limits; expected -2.0944 to 2.0944; got 9.0"),
         (lambda t: setattr(t.header.stamp, "sec", 1), CODES.OLD_HEADER_TIMESTAMP, "in the past"),
-        (lambda t: setattr(t.points[0].time_from_start, "nanosec", 10_000_000), CODES.INVALID_GOAL,
-         "the velocity of joint"),
+        (lambda t: setattr(t.points[0].time_from_start, "nanosec", 10_000), CODES.INVALID_GOAL,
+         "at least 0.01 of its speed"),
     ],
 )  # fmt: skip
 def test_a_bad_goal_is_rejected_with_its_reason(moveit: MoveIt, change: Any, code: int, text: str):
@@ -201,6 +206,21 @@ def test_a_bad_goal_is_rejected_with_its_reason(moveit: MoveIt, change: Any, cod
     assert moveit.here() == start
 
 
+def test_J20_a_goal_that_is_too_fast_is_slowed_and_this_is_told(moveit: MoveIt):
+    start = moveit.here()
+    end = moved(start, by=-0.3 if start[1] > 0.0 else 0.3)
+    handle = moveit.send(trajectory((0.25, end)))
+    assert handle.accepted
+    status, code, text = moveit.result(handle)
+    assert (status, code) == (GoalStatus.STATUS_SUCCEEDED, CODES.SUCCESSFUL)
+    assert text.startswith("slowed to 0.") and text.endswith("instead of 0.25 s")
+    moveit.comes_to(end)
+    last = moveit.feedback[-1]
+    late = last.error.time_from_start.nanosec
+    assert late > 0 and last.actual.time_from_start.nanosec == last.desired.time_from_start.nanosec + late
+    assert moveit.result(moveit.send(trajectory((1.5, start))))[1] == CODES.SUCCESSFUL
+
+
 def moves_from(moveit: MoveIt, start: list[float]) -> None:
     wait(lambda: largest(moveit.here(), start) > 0.02)
 
@@ -212,7 +232,7 @@ def test_a_newer_goal_preempts_and_goes_on_without_a_jump(moveit: MoveIt):
     second = moveit.send(trajectory((1.5, moved(start, by=0.02))))
     assert moveit.result(first) == (GoalStatus.STATUS_ABORTED, CODES.INVALID_GOAL, "preempted by a newer goal")
     assert moveit.result(second)[1] == CODES.SUCCESSFUL
-    assert largest(moveit.here(), moved(start, by=0.02)) < 1e-9
+    moveit.comes_to(moved(start, by=0.02))
 
 
 def test_J11_of_any_length_it_preempts_and_is_preempted_in_motion(moveit: MoveIt):
@@ -228,11 +248,11 @@ def test_J11_of_any_length_it_preempts_and_is_preempted_in_motion(moveit: MoveIt
     long = moveit.send(trajectory(*((1.0 + t, moved(start, by=wave(t))) for t in times)))
     assert moveit.result(short)[1:] == (CODES.INVALID_GOAL, "preempted by a newer goal")
     assert long.accepted
-    wait(lambda: moveit.feedback and moveit.feedback[-1].index > n / 4)
+    wait(lambda: any(f.desired.time_from_start.sec >= 1 + time_s / 4 for f in list(moveit.feedback)))
     back = moveit.send(trajectory((2.0, start)))
     assert moveit.result(long)[1:] == (CODES.INVALID_GOAL, "preempted by a newer goal")
     assert moveit.result(back) == (GoalStatus.STATUS_SUCCEEDED, CODES.SUCCESSFUL, "")
-    assert largest(moveit.here(), start) < 1e-9
+    moveit.comes_to(start)
 
 
 def test_J8_a_cancel_reaches_a_goal_that_is_being_prepared_and_the_one_before(moveit: MoveIt):
@@ -300,11 +320,11 @@ def test_cancel_stops_on_the_way(moveit: MoveIt):
 
 def test_a_broken_path_tolerance_stops_and_names_joint_and_limit(moveit: MoveIt):
     start = moveit.here()
-    tolerance = [JointTolerance(name=JOINTS[2], position=1e-6)]
+    tolerance = [JointTolerance(name=JOINTS[2], position=1e-9)]  # 1e-6 is kept by MuJoCo
     handle = moveit.send(trajectory((1.0, moved(start, by=0.2))), path_tolerance=tolerance)
     status, code, text = moveit.result(handle)
     assert (status, code) == (GoalStatus.STATUS_ABORTED, CODES.PATH_TOLERANCE_VIOLATED)
-    assert "position of joint 'lbr_iiwa_joint_3'" in text and "expected at most 1e-06" in text
+    assert "position of joint 'lbr_iiwa_joint_3'" in text and "expected at most 1e-09" in text
     wait(lambda: moveit.here() == moveit.here())
     back = moveit.send(trajectory((1.0, start)))
     assert moveit.result(back)[1] == CODES.SUCCESSFUL
@@ -333,7 +353,7 @@ def test_trajectories_on_the_topic_and_an_empty_one_that_holds(moveit: MoveIt):
     wait(lambda: moveit.here() == moveit.here())
     assert moveit.here()[0] < start[0] + 0.29
     moveit.trajectories.publish(trajectory((1.5, start)))
-    wait(lambda: largest(moveit.here(), start) < 1e-9)
+    moveit.comes_to(start)
 
 
 def test_J18_a_stream_of_trajectories_stops_with_an_empty_one_and_none_of_it_comes_later(moveit: MoveIt):
@@ -345,12 +365,13 @@ def test_J18_a_stream_of_trajectories_stops_with_an_empty_one_and_none_of_it_com
         time.sleep(0.005)
     wait(lambda: largest(moveit.here(), start) > 0.005)
     moveit.trajectories.publish(JointTrajectory(joint_names=JOINTS))
-    wait(lambda: moveit.here() == moveit.here())
+    # On a busy machine it comes late, and the arm rests for moments before it.
+    wait(lambda: len({tuple(state.reference.positions) for state in moveit.states[-40:]}) == 1)
     held, seen = moveit.here(), len(moveit.states)
     wait(lambda: len(moveit.states) > seen + 60)  # 3 s
     assert all(list(state.reference.positions) == held for state in moveit.states[seen:])
     moveit.trajectories.publish(trajectory((1.5, start)))
-    wait(lambda: largest(moveit.here(), start) < 1e-9)
+    moveit.comes_to(start)
 
 
 def test_speed_scaling_slows_all_down(moveit: MoveIt):

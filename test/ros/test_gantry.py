@@ -21,8 +21,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from robot_rt_control.msg import ExecutorStatus
 from std_msgs.msg import Bool, Float64
 
-from robot_rt_control.application.demo_workcell import DemoWorkcell
 from robot_rt_control.client import Action, Client, Reaction
+from robot_rt_control.demo.demo_workcell import DemoWorkcell
 from robot_rt_control.memory.layout import device_image_dtype
 from robot_rt_control.memory.segment_names import image_name
 from robot_rt_control.memory.shared_memory import segment_path

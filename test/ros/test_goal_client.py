@@ -15,6 +15,7 @@ from rclpy.node import Node
 from robot_rt_control.action import RunAction
 
 from robot_rt_control.ros.goal_client import GoalClient
+from robot_rt_control.ros.spinning import spin
 
 
 class SlowlyKept(dict[Any, Any]):
@@ -43,7 +44,7 @@ def node() -> Iterator[Node]:
     node = rclpy.create_node("goals", namespace="goal_test", context=context)
     executor = rclpy.executors.SingleThreadedExecutor(context=context)
     executor.add_node(node)
-    thread = threading.Thread(target=executor.spin, daemon=True)
+    thread = threading.Thread(target=spin, args=(executor, print), daemon=True)
     thread.start()
     yield node
     executor.shutdown()
@@ -61,3 +62,15 @@ def test_an_answer_that_comes_while_the_goal_is_being_sent_is_not_lost(node: Nod
     sent.add_done_callback(lambda _: done.set())
     assert done.wait(20.0)
     assert not sent.result().accepted
+
+
+def test_a_thread_that_spins_may_see_it_while_it_is_made(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    add, seen = node.add_waitable, []
+
+    def add_and_look(waitable: Any) -> None:
+        add(waitable)
+        seen.append(waitable.get_num_entities().num_clients)
+
+    monkeypatch.setattr(node, "add_waitable", add_and_look)
+    GoalClient(node, RunAction, "run")
+    assert seen == [3]

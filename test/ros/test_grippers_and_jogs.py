@@ -17,18 +17,28 @@ from action_msgs.msg import GoalStatus
 from control_msgs.action import GripperCommand, ParallelGripperCommand
 from control_msgs.msg import GripperCommand as GripperCommandMessage
 from control_msgs.msg import JointJog
-from geometry_msgs.msg import Twist, TwistStamped
+from geometry_msgs.msg import Twist, TwistStamped, WrenchStamped
 from rcl_interfaces.msg import Log
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 
-from robot_rt_control.application.demo_workcell import DemoWorkcell
 from robot_rt_control.client import Client
 from robot_rt_control.controllers.catalogue import make_controller
 from robot_rt_control.controllers.controller import Controller
-from robot_rt_control.model.controllers import GRIPPER, JOG, PARALLEL_GRIPPER, PLANAR_BASE, ControllerDescription
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.demo.demo_workcell import DemoWorkcell
+from robot_rt_control.model.workcell.controllers import (
+    FORWARD,
+    GRIPPER,
+    JOG,
+    PARALLEL_GRIPPER,
+    PLANAR_BASE,
+    WRENCH_BROADCASTER,
+    ControllerDescription,
+)
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.ros.goal_client import GoalClient
+from robot_rt_control.ros.spinning import spin
 
 from .conftest import REPOSITORY
 from .policy import check_policy
@@ -46,6 +56,8 @@ DESCRIBED: dict[str, tuple[str, str, dict[str, Any]]] = {
     "one": (GRIPPER, "gripper", {}),
     "both": (PARALLEL_GRIPPER, "gripper", {"joint": "finger_2"}),
     "drive": (PLANAR_BASE, "base", {"idle_time": 0.5}),
+    "forward": (FORWARD, "arm", {"interface_name": "position", "idle_time": 0.5}),
+    "force": (WRENCH_BROADCASTER, "wrist", {"frame_id": "there"}),
     "drive_unstamped": (PLANAR_BASE, "base", {"idle_time": 0.5, "use_stamped_vel": False}),
 }
 """Name → type, part and options of a controller; these are active at once, as no controller manager is asked."""
@@ -95,7 +107,7 @@ class Operator:
         self.node = rclpy.create_node("operator", context=self._context, namespace=NAMESPACE)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
-        self._thread = threading.Thread(target=self._executor.spin, daemon=True)
+        self._thread = threading.Thread(target=spin, args=(self._executor, print), daemon=True)
         self._thread.start()
         self.lines: list[str] = []
         self.node.create_subscription(Log, "/rosout", lambda message: self.lines.append(message.msg), 100)
@@ -218,3 +230,28 @@ def test_a_base_takes_stamped_and_unstamped_twists(operator: Operator, client: C
 
 def test_their_node_may_do_what_they_need(operator: Operator) -> None:
     check_policy(operator.node, "controllers", NAMESPACE, "controller_manager_client")
+
+
+def test_Q18_one_message_of_positions_moves_the_arm(operator: Operator, client: Client) -> None:
+    publisher = operator.node.create_publisher(Float64MultiArray, "forward/commands", 1)
+    wait(lambda: publisher.get_subscription_count())
+    q = [client.value(f"arm.commanded_position[{j}]") for j in range(7)]
+    publisher.publish(Float64MultiArray(data=[*q[:6], q[6] + 0.2]))
+    wait(lambda: abs(client.value("arm.commanded_position[6]") - q[6] - 0.2) < 1e-3)
+    publisher.publish(Float64MultiArray(data=q[:6]))
+    wait(lambda: operator.has_read("commands: position values; expected 7, one for each joint; got 6"))
+    wait(lambda: not client.sessions())
+
+
+def test_Q19_a_wrench_is_published_while_its_broadcaster_is_active(
+    operator: Operator, controllers: dict[str, Controller]
+) -> None:
+    heard: list[Any] = []
+    operator.node.create_subscription(WrenchStamped, "force/wrench", heard.append, 10)
+    wait(lambda: heard)
+    assert heard[-1].header.frame_id == "there" and heard[-1].header.stamp.sec >= 0
+    controllers["force"].deactivate()
+    wait(lambda: not operator.node.count_publishers("force/wrench"))
+    controllers["force"].activate()
+    heard.clear()
+    wait(lambda: heard)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import rclpy
+from rclpy._rclpy_pybind11 import InvalidHandle
 from rclpy.clock_type import ClockType
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
@@ -18,7 +19,7 @@ from rclpy.time import Time
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Int32
 
-from robot_rt_control.ros.listener import ListeningNode
+from robot_rt_control.ros.listener import ListeningNode, take_all
 from robot_rt_control.testing.ros_domain import claim_domain
 
 PATIENCE_S = 60.0
@@ -73,6 +74,26 @@ def test_simulated_time_goes_on_though_nobody_spins_the_node(context: Context, s
     wait_for(lambda: shown(7))
     node.destroy_node()
     assert listeners() == 0
+
+
+def test_S31_a_time_before_0_on_clock_is_ignored(
+    context: Context, sender: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = listening(context, simulated=True)
+    logger, warnings, failures = node.get_logger(), list[str](), list[str]()
+    monkeypatch.setattr(logger, "warning", lambda text, **_: warnings.append(text))
+    monkeypatch.setattr(logger, "error", failures.append)
+    clock, forged, right = sender.create_publisher(Clock, "/clock", 10), Clock(), Clock()
+    forged.clock.sec, forged.clock.nanosec, right.clock.sec = -(2**31), 2**32 - 1, 5
+
+    def sent_until(message: Clock, seen: Callable[[], object]) -> bool:
+        clock.publish(message)  # a reader keeps the last one only
+        return bool(seen())
+
+    wait_for(lambda: sent_until(forged, lambda: warnings))
+    wait_for(lambda: sent_until(right, lambda: node.get_clock().now().nanoseconds == 5 * 10**9))
+    assert warnings[0] == "a time on /clock was ignored; expected 0 or later; got -2147483648 s" and not failures
+    node.destroy_node()
 
 
 @pytest.mark.parametrize("simulated", [False, True])
@@ -132,6 +153,16 @@ def test_a_callback_that_fails_is_reported_and_calls_continue(
     assert len(got) == before
     node.destroy_node()
     assert "a callback failed" in (text := capfd.readouterr().err) and "ValueError: once" in text
+
+
+def test_a_subscription_that_was_destroyed_meanwhile_is_no_error_of_a_callback(context: Context) -> None:
+    node = listening(context)
+    subscription = node.listen(Int32, "a", print, 10)
+    assert take_all(subscription) == []
+    node.destroy_subscription(subscription)
+    with pytest.raises(InvalidHandle):  # which the thread ignores
+        take_all(subscription)
+    node.destroy_node()
 
 
 def test_a_flood_of_messages_costs_no_more_than_a_hundred_in_a_second(context: Context, sender: Node) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +18,7 @@ from rcl_interfaces.srv import GetParameters
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 
-from robot_rt_control.application.supervised_process import Patience
+from robot_rt_control.bringup.supervised_process import Patience
 from robot_rt_control.ros.node_process import END_S
 from robot_rt_control.testing.ros_domain import claim_domain
 
@@ -228,3 +230,40 @@ def test_a_wrong_parameter_is_refused_in_one_line(value: str, text: str) -> None
     assert process.returncode == 1 and output == ""
     (line,) = [line for line in errors.splitlines() if line.startswith("node: ")]
     assert "rate" in line and "See --help" in line and "Traceback" not in errors
+
+
+HEAPS = """
+import ctypes, sys, threading
+from robot_rt_control.ros.node_process import share_heap
+libc = ctypes.CDLL(None)
+libc.fopen.restype, libc.malloc_info.argtypes = ctypes.c_void_p, [ctypes.c_int, ctypes.c_void_p]
+libc.fclose.argtypes = [ctypes.c_void_p]
+ready, go = threading.Barrier(9), threading.Event()
+
+def heaps():
+    file = libc.fopen(sys.argv[1].encode(), b"w")
+    libc.malloc_info(0, file)
+    libc.fclose(file)
+    return open(sys.argv[1]).read().count("<heap nr=")
+
+def allocate():
+    kept = [bytes(10_000) for _ in range(100)]
+    ready.wait()
+    go.wait()
+
+share_heap()
+before = heaps()
+for _ in range(8):
+    threading.Thread(target=allocate).start()
+ready.wait()
+print(before, heaps())
+go.set()
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_info"), reason="another C library than glibc")
+def test_no_thread_of_a_node_gets_a_heap_of_its_own(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HEAPS, str(tmp_path / "heaps.xml")]
+    said = subprocess.run(command, check=True, timeout=120.0, capture_output=True, text=True).stdout
+    before, after = map(int, said.split())
+    assert 0 < after <= before

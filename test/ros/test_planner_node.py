@@ -16,9 +16,9 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from visualization_msgs.msg import MarkerArray
 
 from robot_rt_control import action, msg
-from robot_rt_control.application.demo_workcell import DemoWorkcell
 from robot_rt_control.client import Client
-from robot_rt_control.planning.plan import Plan
+from robot_rt_control.demo.demo_workcell import DemoWorkcell
+from robot_rt_control.planning.plan.plan import Plan
 from robot_rt_control.ros.goal_client import GoalClient
 
 from .policy import check_policy

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from same_answers import MISTAKES, PROGRAMS, answer, told
 
-from robot_rt_control.application.demo_workcell import DemoWorkcell
 from robot_rt_control.client import Client
+from robot_rt_control.demo.demo_workcell import DemoWorkcell
 from robot_rt_control.testing.lockstep_client import LockstepClient
 
 pytestmark = pytest.mark.timeout(600)  # the first time, everything is compiled

@@ -47,7 +47,8 @@ def test_I13_the_arm_goes_up_and_down_in_simulated_time_and_everybody_can_see_it
     assert len({tuple(q) for q in seen["joints"]}) > 100
     actions = {action for status in seen["status"] for name, action, _ in status["parts"] if name == "arm"}
     assert {"move_down", "move_up"} <= actions
-    assert f"{len(fired)} switches" in program.stdout
+    switches = int(program.stdout.split()[-2])  # the last one may come too late for the program, which ends
+    assert len(fired) - 1 <= switches <= len(fired), program.stdout
     # Simulated time: a clock that only goes forward, no lateness, and the factor with its target.
     assert len(seen["clock"]) > 100 and sorted(seen["clock"]) == seen["clock"]
     assert {(s["clock"], s["target"], s["misses"]) for s in seen["status"]} == {("lockstep", 1.0, 0)}

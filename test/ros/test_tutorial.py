@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_rt_control.application.demo_workcell import DemoWorkcell
+from robot_rt_control.demo.demo_workcell import DemoWorkcell
 
 ROOT = Path(__file__).resolve().parents[2]
 

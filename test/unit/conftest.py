@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 
 from robot_rt_control.memory.shared_memory import segment_path
-from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.realtime.executor.assembly import World
 
 settings.register_profile("deterministic", derandomize=True, deadline=None)

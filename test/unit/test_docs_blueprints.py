@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from robot_rt_control.application.blueprints.main import parser
-from robot_rt_control.blueprint.catalogue import SkillCatalogue
-from robot_rt_control.blueprint.check import check_skill
 from robot_rt_control.blueprint.makers.capability_files import load_capabilities
 from robot_rt_control.blueprint.makers.ros.answers import InstalledTypes
-from robot_rt_control.blueprint.schema import (
+from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.text.check import check_skill
+from robot_rt_control.blueprint.text.schema import (
     MADE,
     CallKeys,
     CandidateKeys,
@@ -22,7 +21,8 @@ from robot_rt_control.blueprint.schema import (
     ReactionKeys,
     SkillFile,
 )
-from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
+from robot_rt_control.command_line.blueprints.main import parser
 from robot_rt_control.server.offline_catalogue import offline_catalogue
 
 ROOT = Path(__file__).resolve().parents[2]

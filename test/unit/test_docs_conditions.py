@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_rt_control.application.offline_catalogue import offline_catalogue
+from robot_rt_control.command_line.offline_catalogue import offline_catalogue
 from robot_rt_control.conditions.compiler import check_condition
 from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.program.check import check_program
@@ -19,7 +19,7 @@ from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 _COMPARISON = re.compile(r" (?:<|<=|>|>=|==|!=) |^(?:approx|is_unknown)\(")
 
 

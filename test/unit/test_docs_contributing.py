@@ -12,6 +12,9 @@ PAGE = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
 PATH = re.compile(r"`([\w./]+/[\w.]+|[\w]+\.(?:toml|txt|json))`")
 
 
+SOURCES = [*(ROOT / "robot_rt_control").rglob("*.py"), *(ROOT / "web" / "src").rglob("*.ts*")]
+
+
 def place(path: str) -> Path:
     """A path of the repository, or of the package."""
     return ROOT / path if (ROOT / path).exists() else ROOT / "robot_rt_control" / path
@@ -33,8 +36,18 @@ def test_every_file_exists() -> None:
     assert [path for path in named if not place(path).exists()] == []
 
 
-def test_there_are_ten_recipes_each_with_a_test() -> None:
-    assert len(recipes()) == 10
+def test_every_folder_of_tests_is_named_and_there() -> None:
+    table = PAGE.partition("## Where tests are")[2].partition("\n## ")[0]
+    named = set(re.findall(r"`(.*?)`", " ".join(re.findall(r"^\| (`.*?) \|", table, re.MULTILINE))))
+    assert [folder for folder in named if not (ROOT / folder).is_dir()] == []
+    with_tests = {file.relative_to(ROOT) for file in (ROOT / "test").rglob("test_*.py")}
+    below = named - {"test/lockstep"}  # that one is about the files in it alone
+    others = {file for file in with_tests if not any(file.is_relative_to(folder) for folder in below)}
+    assert "test/lockstep" in named and {str(file.parent) for file in others} == {"test/lockstep"}
+
+
+def test_there_are_fifteen_recipes_each_with_a_test() -> None:
+    assert len(recipes()) == 15
     for title, text in recipes().items():
         assert any(path.startswith("test/") for path in paths(text)), title
 
@@ -43,15 +56,23 @@ def test_there_are_ten_recipes_each_with_a_test() -> None:
     ("title", "example", "elsewhere"),
     [
         ("A condition operator", r"Approx\b|APPROX|'approx'|\"approx\"", set()),
-        ("A service", r"set_speed|SetSpeed", {"testing", "trajectory", "editor"}),
-        ("A field of a reaction", r"keep_owner|KEEP_OWNER", {"testing", "definitions"}),
+        ("A service", r"\bset_speed|SetSpeed", {"trajectory", "plan_replay.py"}),
+        ("A field of a reaction", r"keep_owner|KEEP_OWNER", {"definitions"}),
+        ("A law that comes with the package", r"laws\.admittance|name = \"admittance\"", set()),
+        (
+            "A kind of blueprint node",
+            r"\bwait_until\b|WAIT_UNTIL",
+            {"client", "memory", "plan_replay.py", "handle.py", "orders.py", "hardware_clock.py"},
+        ),
+        ("A drive profile", r"cia402", set()),
+        ("A cost term of the planner", r"\bw\.gentle|gentle:", set()),
+        ("A verb of the command line", r"^    \"resume\",$", set()),
         ("A gap policy of streams", r"GapPolicy\.|\"extrapolate\"", {"testing"}),
-        ("A part kind", r"PartKind\.RANGEFINDER", {"actions", "topics"}),
+        ("A part kind, such as a sensor", r"PartKind\.RANGEFINDER|Literal\[\"rangefinder\"\]", {"actions"}),
     ],
 )
 def test_no_file_of_the_example_is_left_out(title: str, example: str, elsewhere: set[str]) -> None:
     named = {place(path) for path in paths(recipes()[title])}
-    package = ROOT / "robot_rt_control"
-    having = {file for file in package.rglob("*.py") if re.search(example, file.read_text(encoding="utf-8"))}
-    missing = {file.relative_to(package) for file in having - named if file.parent.name not in elsewhere}
+    having = {file for file in SOURCES if re.search(example, file.read_text(encoding="utf-8"), re.MULTILINE)}
+    missing = {file.relative_to(ROOT) for file in having - named if not {file.name, file.parent.name} & elsewhere}
     assert having and missing == set()

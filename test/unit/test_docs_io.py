@@ -14,10 +14,10 @@ from robot_rt_control.definitions.streams import StreamInput
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle
 from robot_rt_control.hardware.mock_plugin import MockPlugin
-from robot_rt_control.hardware.pybullet.io_parameters import IoParameters
-from robot_rt_control.hardware.pybullet.parameters import WorldParameters
 from robot_rt_control.hardware.topics.plugin import TopicPlugin
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.hardware.world.io_parameters import IoParameters
+from robot_rt_control.hardware.world.parameters import WorldParameters
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.text.document import Document
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -46,10 +46,10 @@ def test_the_workcell_file_of_the_reference_is_valid(tmp_path: Path) -> None:
     topics = HardwareLifecycle(TopicPlugin(), hardware_info(workcell, workcell.device("people")))
     topics.configure()
     topics.shutdown()
-    simulated = IoParameters.model_validate(pybullet["devices"]["sim"]["pybullet"]["world"]["io"]["io"])
+    simulated = IoParameters.model_validate(pybullet["devices"]["sim"]["world"]["io"]["io"])
     assert {i.type for i in simulated.inputs.values()} == {"zone", "contact", "joint", "held"}
     assert {o.type for o in simulated.outputs.values()} == {"grip", "joint", "color"}
-    sensors = WorldParameters.model_validate(camera["devices"]["sim"]["pybullet"]["world"]).sensors
+    sensors = WorldParameters.model_validate(camera["devices"]["sim"]["world"]).sensors
     assert {s.type for s in sensors.values()} == {"pose"} and len(camera["parts"]["camera"]["values"]) == 7
 
 

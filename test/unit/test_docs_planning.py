@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from robot_rt_control.application.planning.verbs import VERBS
-from robot_rt_control.planning.settings_keys import settings_table
-from robot_rt_control.planning.task_file import read_task
+from robot_rt_control.command_line.planning.verbs import VERBS
+from robot_rt_control.planning.files.settings_keys import settings_table
+from robot_rt_control.planning.files.task_file import read_task
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "planning.md").read_text(encoding="utf-8")
@@ -21,7 +21,7 @@ def test_the_task_of_the_page_is_valid() -> None:
 
 
 def test_the_table_of_settings_is_up_to_date() -> None:
-    """`python -m robot_rt_control.planning.settings_keys docs/planning.md` writes it."""
+    """`python -m robot_rt_control.planning.files.settings_keys docs/planning.md` writes it."""
     assert "\n".join(settings_table()) in PAGE
 
 

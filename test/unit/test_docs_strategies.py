@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_rt_control.server.builder.source import load_action_type
+from robot_rt_control.server.code.source import load_action_type
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakePart
 from robot_rt_control.vocabulary.enums import PartKind

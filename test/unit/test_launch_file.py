@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from robot_rt_control.application.bringup import BringupOptions, ProcessDescription
+from robot_rt_control.bringup.bringup import BringupOptions, ProcessDescription
 
 FILE = Path(__file__).resolve().parents[2] / "launch" / "workcell.launch.py"
 

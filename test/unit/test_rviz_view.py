@@ -13,8 +13,8 @@ from sensor_msgs.msg import JointState, Range
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
-from robot_rt_control.model.robot_description import WORLD
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.robot_description import WORLD
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.realtime.executor.sensor_topics import SensorTopics
 from robot_rt_control.server.node.scene_markers import SceneMarkers
 from robot_rt_control.server.node.state_markers import StateMarkers

@@ -3,7 +3,7 @@ import { createRoot } from 'react-dom/client';
 import '@xyflow/react/dist/style.css';
 import './style.css';
 
-import { store } from './store.ts';
+import { store } from './store/store.ts';
 import { App } from './view/App.tsx';
 
 const root = document.getElementById('root');

@@ -1,6 +1,6 @@
 // The way of a run, from its log: which nodes of one graph ran, with which results, and which links were taken.
 
-import type { LogRecord } from './server.ts';
+import type { LogRecord } from './wire.ts';
 
 export interface Visited {
     count: number;
@@ -45,10 +45,16 @@ export function wayOf(records: readonly LogRecord[], prefix: string, until = rec
         if (record.what === 'node') {
             way.stands = '';
             way.nodes.set(id, {
-                count: Number(record.visit), result: '', reason: '', outputs: node?.outputs ?? {}, running: true, seconds: 0,
+                count: Number(record.visit),
+                result: '',
+                reason: '',
+                outputs: node?.outputs ?? {},
+                running: true,
+                seconds: 0,
             });
             begun.set(id, record.time);
-            if (before?.go === id && (before.id !== id || Number(record.attempt) === 1)) way.links.add(`${before.id}:${before.index}:${id}`);
+            if (before?.go === id && (before.id !== id || Number(record.attempt) === 1))
+                way.links.add(`${before.id}:${before.index}:${id}`);
             before = null;
         } else if (record.what === 'ended' && node) {
             node.running = false;
@@ -86,19 +92,29 @@ export function skillOf(records: readonly LogRecord[]): string {
 export function inWords(record: LogRecord, skill = ''): string {
     const path = nameOfNode(typeof record.path === 'string' ? record.path : '', skill);
     const because = record.reason ? `: ${String(record.reason)}` : '';
+    const again = (what: string): string => (Number(record[what]) > 1 ? `, ${what} ${String(record[what])}` : '');
     switch (record.what) {
         case 'node':
-            return `${path} begins${Number(record.visit) > 1 ? `, visit ${String(record.visit)}` : ''}${Number(record.attempt) > 1 ? `, attempt ${String(record.attempt)}` : ''}`;
+            return `${path} begins${again('visit')}${again('attempt')}`;
         case 'ended':
             return `${path}: ${String(record.result)}${because}`;
         case 'decided':
             return record.go ? `${path} → ${String(record.go)}` : `${path} ends the graph: ${String(record.end)}`;
         case 'command':
-            return `${String(record.command)}${record.target ? ` ${String(record.target)}` : ''}${record.source ? ` (${String(record.source)})` : ''}${record.refused ? `, refused: ${String(record.refused)}` : ''}`;
+            return [
+                String(record.command),
+                record.target && ` ${String(record.target)}`,
+                record.source && ` (${String(record.source)})`,
+                record.refused && `, refused: ${String(record.refused)}`,
+            ]
+                .filter(Boolean)
+                .join('');
         case 'stands':
             return `stands ${String(record.where)} ${path}`;
         case 'end':
-            return record.refused === true ? `the run was refused${because}` : `the run ended: ${String(record.result)}${because}`;
+            return record.refused === true
+                ? `the run was refused${because}`
+                : `the run ended: ${String(record.result)}${because}`;
         case 'question':
             return `${path} asks: ${String(record.text)}`;
         case 'log':

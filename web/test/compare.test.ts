@@ -7,7 +7,8 @@ import { readGraph } from '../src/text/graph.ts';
 const BEFORE = readGraph(`name: tour
 parameters: {times: {type: int, default: 2}}
 nodes:
-  look:  {skill: move_until_contact, with: {force: 5.0, way: [0, 0, -0.1]}, then: [{on: contact, go: press}, {end: done}]}
+  look:  {skill: move_until_contact, with: {force: 5.0, way: [0, 0, -0.1]}, then: [{on: contact, go: press}, {end: \
+done}]}
   press: {skill: act_on_object, retry: 1, then: tell}
   tell:  {say: nothing there}
   old:   {wait: 1}
@@ -17,7 +18,8 @@ const AFTER = readGraph(`name: tour
 parameters: {times: {type: int, default: 3}}
 start: press
 nodes:
-  look:  {skill: move_until_contact, with: {way: [0, 0, -0.1], force: 8.0}, then: [{on: contact, when: look.count < 3, go: press}, {end: done}]}
+  look:  {skill: move_until_contact, with: {way: [0, 0, -0.1], force: 8.0}, then: [{on: contact, when: look.count < \
+3, go: press}, {end: done}]}
   press: {skill: act_on_object, timeout: 30, then: tell}
   tell:  {say: nothing there}   # the same
   fresh: {all_of: {one: {wait: 1}}}
@@ -26,14 +28,28 @@ reactions: [{when: below.distance < 0.2, go: tell}]
 
 test('two versions are compared in words', () => {
     const found = compare(BEFORE, AFTER);
-    assert.deepEqual(found.nodes.map(({ id, kind, what }) => [id, kind, what]), [
-        ['look', 'changed', 'move_until_contact'], ['press', 'changed', 'act_on_object'], ['tell', 'same', 'say'], ['fresh', 'added', 'all of'], ['old', 'removed', 'wait'],
-    ]);
+    assert.deepEqual(
+        found.nodes.map(({ id, kind, what }) => [id, kind, what]),
+        [
+            ['look', 'changed', 'move_until_contact'],
+            ['press', 'changed', 'act_on_object'],
+            ['tell', 'same', 'say'],
+            ['fresh', 'added', 'all of'],
+            ['old', 'removed', 'wait'],
+        ],
+    );
     assert.deepEqual(found.nodes[0]?.words, [
-        'is the start no more', 'with.force: 5 → 8', 'link added: contact if look.count < 3 → press', 'link removed: contact → press',
+        'is the start no more',
+        'with.force: 5 → 8',
+        'link added: contact if look.count < 3 → press',
+        'link removed: contact → press',
     ]);
     assert.deepEqual(found.nodes[1]?.words, ['is the start now', 'retry removed: 1', 'timeout added: 30']);
-    assert.deepEqual(found.others, ['parameters.times.default: 2 → 3', 'reactions added: [{"when":"below.distance < 0.2","go":"tell"}]', 'view: nodes were moved or folded']);
+    assert.deepEqual(found.others, [
+        'parameters.times.default: 2 → 3',
+        'reactions added: [{"when":"below.distance < 0.2","go":"tell"}]',
+        'view: nodes were moved or folded',
+    ]);
 });
 
 test('the same is the same', () => {

@@ -2,7 +2,21 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { deleteNodes, freeId, moveNode, renameNode } from '../src/text/blueprint_edits.ts';
-import { arrangeAll, boxId, dissolve, fold, foldOf, foldsOf, hasPlaces, moveBox, nodesOf, renameFold, renameInFolds, tidyFolds, unfold } from '../src/text/folds.ts';
+import {
+    arrangeAll,
+    boxId,
+    dissolve,
+    fold,
+    foldOf,
+    foldsOf,
+    hasPlaces,
+    moveBox,
+    nodesOf,
+    renameFold,
+    renameInFolds,
+    tidyFolds,
+    unfold,
+} from '../src/text/folds.ts';
 import { readGraph } from '../src/text/graph.ts';
 import { foldPicture } from '../src/view/folding.ts';
 import { layoutRequest, pictureOf } from '../src/view/picture.ts';
@@ -10,7 +24,8 @@ import { layoutRequest, pictureOf } from '../src/view/picture.ts';
 const TOUR = `name: tour
 nodes:
   a: {wait: 1, then: b}   # first
-  b: {ask: {text: More?, answers: [yes_please, no]}, then: [{on: yes_please, go: c}, {on: no, when: a.count > 2, go: d}, {go: d}]}
+  b: {ask: {text: More?, answers: [yes_please, no]}, then: [{on: yes_please, go: c}, {on: no, when: a.count > 2, go: \
+d}, {go: d}]}
   c: {say: c, then: [{when: a.count < 3, go: a}, {go: b}]}
   d: {say: d, then: [{end: done}]}
 `;
@@ -47,7 +62,9 @@ test('nodes that are removed or renamed are so in their boxes', () => {
     const folded = fold(TOUR, ['b', 'c']);
     assert.ok(tidyFolds(deleteNodes(folded, ['b'])).endsWith('view:\n  group: {nodes: [c]}\n'));
     assert.ok(!tidyFolds(deleteNodes(folded, ['b', 'c'])).includes('view'));
-    assert.ok(renameInFolds(renameNode(folded, 'b', 'more'), 'b', 'more').endsWith('view:\n  group: {nodes: [more, c]}\n'));
+    assert.ok(
+        renameInFolds(renameNode(folded, 'b', 'more'), 'b', 'more').endsWith('view:\n  group: {nodes: [more, c]}\n'),
+    );
     assert.equal(foldOf(readGraph(folded), ['c', 'b'])?.name, 'group');
     assert.equal(foldOf(readGraph(folded), ['b']), undefined);
     assert.deepEqual(nodesOf(readGraph(folded), boxId('group')), ['b', 'c']);
@@ -55,23 +72,44 @@ test('nodes that are removed or renamed are so in their boxes', () => {
 });
 
 test('what a person wrote wrongly under view folds nothing', () => {
-    for (const view of ['group: {nodes: [x, y]}', 'a: {nodes: [b, c]}', 'group: {nodes: 5}', 'group: {open: 1}', 'group: 7']) {
+    for (const view of [
+        'group: {nodes: [x, y]}',
+        'a: {nodes: [b, c]}',
+        'group: {nodes: 5}',
+        'group: {open: 1}',
+        'group: 7',
+    ]) {
         assert.deepEqual(foldsOf(readGraph(`${TOUR}view:\n  ${view}\n`)), [], view);
     }
     const odd = readGraph(`${TOUR}view:\n  one: {nodes: [b, c], at: here}\n  two: {nodes: [c, d], open: 1}\n`);
-    assert.deepEqual(foldsOf(odd).map(({ name, nodes, place }) => [name, nodes, place]), [['one', ['b', 'c'], null], ['two', ['d'], null]]);
+    assert.deepEqual(
+        foldsOf(odd).map(({ name, nodes, place }) => [name, nodes, place]),
+        [
+            ['one', ['b', 'c'], null],
+            ['two', ['d'], null],
+        ],
+    );
 });
 
 test('links into folded nodes lead to their box, and links out of them begin there', () => {
     const graph = readGraph(fold(TOUR, ['b', 'c']));
-    const picture = foldPicture(pictureOf(graph, () => undefined), graph);
-    assert.deepEqual(picture.boxes.map((box) => box.id), ['a', '&group', 'd', '@done']);
-    assert.deepEqual(picture.links.map(({ from, port, to, label }) => [from, port, to, label]), [
-        ['a', 'success', '&group', ''],
-        ['&group', 'out', 'd', 'b: no if a.count > 2 +1'],
-        ['&group', 'out', 'a', 'c: if a.count < 3'],
-        ['d', 'success', '@done', ''],
-    ]);
+    const picture = foldPicture(
+        pictureOf(graph, () => undefined),
+        graph,
+    );
+    assert.deepEqual(
+        picture.boxes.map((box) => box.id),
+        ['a', '&group', 'd', '@done'],
+    );
+    assert.deepEqual(
+        picture.links.map(({ from, port, to, label }) => [from, port, to, label]),
+        [
+            ['a', 'success', '&group', ''],
+            ['&group', 'out', 'd', 'b: no if a.count > 2 +1'],
+            ['&group', 'out', 'a', 'c: if a.count < 3'],
+            ['d', 'success', '@done', ''],
+        ],
+    );
     assert.equal(picture.links[1]?.node, 'b', 'a click on it shows the condition that it is drawn for');
     const request = layoutRequest(picture, '&group') as { boxes: [string, number, number][] };
     assert.equal(request.boxes[0]?.[0], '&group');
@@ -80,13 +118,28 @@ test('links into folded nodes lead to their box, and links out of them begin the
     assert.equal(foldPicture(whole, opened), whole);
     // A box's link stands for all that it was made of: it is taken if one of them was.
     const both = readGraph(fold(TOUR.replace('{go: b}', '{go: d}'), ['b', 'c']));
-    const links = foldPicture(pictureOf(both, () => undefined), both).links;
-    assert.deepEqual(links.filter((link) => link.to === 'd').map((link) => [link.id, ...(link.others ?? [])]), [['b:1:d', 'b:2:d', 'c:1:d']]);
+    const links = foldPicture(
+        pictureOf(both, () => undefined),
+        both,
+    ).links;
+    assert.deepEqual(
+        links.filter((link) => link.to === 'd').map((link) => [link.id, ...(link.others ?? [])]),
+        [['b:1:d', 'b:2:d', 'c:1:d']],
+    );
 });
 
 test('all nodes can be in boxes', () => {
     const graph = readGraph(fold(fold(TOUR, ['a', 'b']), ['c', 'd']));
-    const picture = foldPicture(pictureOf(graph, () => undefined), graph);
-    assert.deepEqual(picture.boxes.map((box) => box.id), ['&group', '&group_2', '@done']);
-    assert.deepEqual(picture.links.map(({ from, to }) => `${from}>${to}`), ['&group>&group_2', '&group_2>&group', '&group_2>@done']);
+    const picture = foldPicture(
+        pictureOf(graph, () => undefined),
+        graph,
+    );
+    assert.deepEqual(
+        picture.boxes.map((box) => box.id),
+        ['&group', '&group_2', '@done'],
+    );
+    assert.deepEqual(
+        picture.links.map(({ from, to }) => `${from}>${to}`),
+        ['&group>&group_2', '&group_2>&group', '&group_2>@done'],
+    );
 });

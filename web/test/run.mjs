@@ -1,8 +1,9 @@
 // Builds the tests and runs them with node's own runner.
-import { buildSync } from 'esbuild';
+
 import { readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { buildSync } from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const out = join(here, '..', '.test');
@@ -10,7 +11,13 @@ rmSync(out, { recursive: true, force: true });
 const files = readdirSync(here).filter((name) => name.endsWith('.test.ts'));
 buildSync({
     entryPoints: files.map((name) => join(here, name)),
-    bundle: true, platform: 'node', format: 'esm', outdir: out, outExtension: { '.js': '.mjs' }, logLevel: 'warning',
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    outdir: out,
+    outExtension: { '.js': '.mjs' },
+    logLevel: 'warning',
     external: ['node:*', 'yaml'],
+    inject: [join(here, 'kinds.ts')],
 });
 for (const name of files) await import(pathToFileURL(join(out, name.replace(/\.ts$/, '.mjs'))).href);

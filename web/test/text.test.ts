@@ -2,8 +2,23 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import {
-    addCandidate, addNode, arrange, changeCandidate, connect, copyNodes, deleteNodes, disconnect, extractSkill, freeId,
-    insertOnLink, moveCandidate, moveNode, pasteNodes, renameNode, renameSkill, typed,
+    addCandidate,
+    addNode,
+    arrange,
+    changeCandidate,
+    connect,
+    copyNodes,
+    deleteNodes,
+    disconnect,
+    extractSkill,
+    freeId,
+    insertOnLink,
+    moveCandidate,
+    moveNode,
+    pasteNodes,
+    renameNode,
+    renameSkill,
+    typed,
 } from '../src/text/blueprint_edits.ts';
 import { readGraph } from '../src/text/graph.ts';
 import { begin, edit, redo, undo } from '../src/text/history.ts';
@@ -19,7 +34,8 @@ start: look
 nodes:
   # Who is there?
   look:   {skill: recognise_face, then: [{on: guest, go: greet}, {on: staff, end: done}]}
-  greet:  {skill: greet_by_handshake, with: {phrase: $guest}, retry: 1, then: [{when: battery.level < 0.2, go: charge}, {go: seat}]}
+  greet:  {skill: greet_by_handshake, with: {phrase: $guest}, retry: 1, then: [{when: battery.level < 0.2, go: \
+charge}, {go: seat}]}
   seat:   {skill: guide_to_seat, then: drinks}   # the good one
   drinks:
     skill: serve_drink
@@ -59,13 +75,15 @@ test('drawing a link changes the line of its node', () => {
 
 test('a candidate is changed, moved and removed', () => {
     const when = changeCandidate(WELCOME, 'seat', 0, { when: 'battery.level > 0.5' });
-    assert.ok(when.includes("then: [{when: battery.level > 0.5, go: drinks}]}   # the good one"));
+    assert.ok(when.includes('then: [{when: battery.level > 0.5, go: drinks}]}   # the good one'));
     assert.deepEqual(readGraph(when).nodes[2]?.candidates[0]?.when, 'battery.level > 0.5');
     const back = changeCandidate(when, 'seat', 0, { when: '' });
     assert.ok(back.includes('then: [{go: drinks}]}'));
     const moved = moveCandidate(WELCOME, 'look', 1, 0);
     assert.ok(moved.includes('then: [{on: staff, end: done}, {on: guest, go: greet}]}'));
-    assert.ok(disconnect(WELCOME, 'look', 0).includes('look:   {skill: recognise_face, then: [{on: staff, end: done}]}'));
+    assert.ok(
+        disconnect(WELCOME, 'look', 0).includes('look:   {skill: recognise_face, then: [{on: staff, end: done}]}'),
+    );
     assert.ok(disconnect(WELCOME, 'seat', 0).includes('seat:   {skill: guide_to_seat}   # the good one'));
     const both = addCandidate(WELCOME, 'greet', { on: ['failed', 'timeout'], end: 'failed' });
     assert.ok(both.includes('{on: [failed, timeout], end: failed}, {go: seat}]}'));
@@ -73,12 +91,21 @@ test('a candidate is changed, moved and removed', () => {
 
 test('nodes are added and deleted, with what leads to them', () => {
     const added = addNode(WELCOME, 'bye', { say: 'good bye: see you' }, { node: 'drinks', result: 'success' });
-    assert.ok(added.includes("\n  bye: {say: 'good bye: see you'}\n\n# In any node.") || added.includes("\n  bye: {say: 'good bye: see you'}\n"));
-    assert.deepEqual(readGraph(added).nodes.map((n) => n.id), ['look', 'greet', 'seat', 'drinks', 'charge', 'back', 'bye']);
+    assert.ok(
+        added.includes("\n  bye: {say: 'good bye: see you'}\n\n# In any node.") ||
+            added.includes("\n  bye: {say: 'good bye: see you'}\n"),
+    );
+    assert.deepEqual(
+        readGraph(added).nodes.map((n) => n.id),
+        ['look', 'greet', 'seat', 'drinks', 'charge', 'back', 'bye'],
+    );
     const gone = deleteNodes(added, ['seat', 'back']);
     const graph = readGraph(gone);
     assert.equal(graph.problem, '');
-    assert.deepEqual(graph.nodes.map((n) => n.id), ['look', 'greet', 'drinks', 'charge', 'bye']);
+    assert.deepEqual(
+        graph.nodes.map((n) => n.id),
+        ['look', 'greet', 'drinks', 'charge', 'bye'],
+    );
     assert.deepEqual(graph.reactions, []);
     assert.ok(gone.includes('# In any node.') && gone.includes('# Who is there?'));
     assert.ok(gone.includes('then: [{when: battery.level < 0.2, go: charge}]}'));
@@ -98,7 +125,9 @@ test('an empty text gets its first node', () => {
 
 test('a node is dropped on a link', () => {
     const next = insertOnLink(WELCOME, 'look', 0, 'pause', { wait: 1 });
-    assert.ok(next.includes('  look:   {skill: recognise_face, then: [{on: guest, go: pause}, {on: staff, end: done}]}'));
+    assert.ok(
+        next.includes('  look:   {skill: recognise_face, then: [{on: guest, go: pause}, {on: staff, end: done}]}'),
+    );
     assert.ok(next.includes('  pause: {wait: 1, then: greet}\n'));
     const end = insertOnLink(WELCOME, 'look', 1, 'pause', { wait: 1 });
     assert.ok(end.includes('{on: staff, go: pause}') && end.includes('pause: {wait: 1, then: [{end: done}]}'));
@@ -107,7 +136,11 @@ test('a node is dropped on a link', () => {
 test('a renamed node takes its links, references, conditions and place along', () => {
     const placed = moveNode(WELCOME, 'seat', 1, 2);
     const next = renameNode(placed, 'seat', 'chair');
-    assert.ok(next.includes('{go: chair}]}') && next.includes('then: chair}') && next.includes('chair:   {skill: guide_to_seat'));
+    assert.ok(
+        next.includes('{go: chair}]}') &&
+            next.includes('then: chair}') &&
+            next.includes('chair:   {skill: guide_to_seat'),
+    );
     assert.ok(next.includes('$chair.wish') && next.includes('chair.count < 3') && next.includes('  chair: [1, 2]'));
     assert.ok(next.includes('skill: guide_to_seat'));
     assert.equal(renameNode(next, 'chair', 'seat'), placed);
@@ -122,7 +155,11 @@ test('callers follow a renamed skill', () => {
 
 test('copied nodes are text, and get free ids', () => {
     const copied = copyNodes(WELCOME, ['seat', 'drinks']);
-    assert.equal(copied, 'nodes:\n  seat:   {skill: guide_to_seat, then: drinks}\n  drinks:\n    skill: serve_drink\n    with: {drink: $seat.wish}\n');
+    assert.equal(
+        copied,
+        'nodes:\n  seat:   {skill: guide_to_seat, then: drinks}\n  drinks:\n    skill: serve_drink\n    with: ' +
+            '{drink: $seat.wish}\n',
+    );
     const { text, ids } = pasteNodes(WELCOME, copied);
     assert.deepEqual(ids, ['seat_2', 'drinks_2']);
     const graph = readGraph(text);
@@ -130,19 +167,29 @@ test('copied nodes are text, and get free ids', () => {
     assert.equal(graph.nodes.find((n) => n.id === 'seat_2')?.candidates[0]?.go, 'drinks_2');
     assert.ok(text.includes('$seat_2.wish') && text.includes('# In any node.'));
     const alone = pasteNodes('name: y\nnodes: {}\n', copyNodes(WELCOME, ['greet']));
-    assert.equal(alone.text, 'name: y\nnodes:\n  greet:  {skill: greet_by_handshake, with: {phrase: $guest}, retry: 1}\n');
+    assert.equal(
+        alone.text,
+        'name: y\nnodes:\n  greet:  {skill: greet_by_handshake, with: {phrase: $guest}, retry: 1}\n',
+    );
     assert.deepEqual(pasteNodes(WELCOME, 'just some words').ids, []);
 });
 
 test('a skill is made of selected nodes, with what they need and where they lead', () => {
-    const found = extractSkill(WELCOME, ['greet', 'seat', 'drinks'], 'serve', 'behavior_skill', new Map([['seat.wish', { type: 'text', unit: '' }]]));
+    const found = extractSkill(
+        WELCOME,
+        ['greet', 'seat', 'drinks'],
+        'serve',
+        'behavior_skill',
+        new Map([['seat.wish', { type: 'text', unit: '' }]]),
+    );
     assert.equal(found.problem, 'These nodes are entered at several places (greet, seat): a skill has one start.');
     const two = extractSkill(WELCOME, ['seat', 'drinks'], 'serve', 'behavior_skill');
     assert.equal(two.problem, '');
     assert.ok(two.text.includes('  serve: {skill: serve}') || two.text.includes('  serve:   {skill: serve}'));
     assert.ok(two.text.includes('{go: serve}]}') && two.text.includes('then: serve}'));
     assert.deepEqual((data(two.skill) as { nodes: object }).nodes, {
-        seat: { skill: 'guide_to_seat', then: 'drinks' }, drinks: { skill: 'serve_drink', with: { drink: '$seat.wish' } },
+        seat: { skill: 'guide_to_seat', then: 'drinks' },
+        drinks: { skill: 'serve_drink', with: { drink: '$seat.wish' } },
     });
     const one = extractSkill(WELCOME, ['look', 'greet'], 'meet', 'behavior_skill');
     assert.equal(one.problem, '');
@@ -150,21 +197,66 @@ test('a skill is made of selected nodes, with what they need and where they lead
     assert.deepEqual(skill.parameters, { guest: { type: 'text', default: 'dear guest' } });
     assert.deepEqual(skill.results, { to_charge: {}, to_seat: {} });
     assert.deepEqual((skill.nodes as Record<string, { then: unknown }>).greet?.then, [
-        { when: 'battery.level < 0.2', end: 'to_charge' }, { end: 'to_seat' },
+        { when: 'battery.level < 0.2', end: 'to_charge' },
+        { end: 'to_seat' },
     ]);
     const caller = readGraph(one.text).nodes.find((n) => n.id === 'meet');
     assert.deepEqual(caller?.content.with, { guest: '$guest' });
     assert.equal(readGraph(one.text).content.start, 'meet');
-    assert.deepEqual(caller?.candidates.map((c) => [c.on[0], c.go || c.end]), [
-        ['to_charge', 'charge'], ['to_seat', 'seat'], ['success', 'done'],
-    ]);
-    const uses = extractSkill(WELCOME, ['drinks'], 'pour', 'behavior_skill', new Map([['seat.wish', { type: 'text', unit: '' }]]));
-    assert.ok(uses.skill.includes('parameters:\n  seat_wish: {type: text}') && uses.skill.includes('drink: $seat_wish'));
+    assert.deepEqual(
+        caller?.candidates.map((c) => [c.on[0], c.go || c.end]),
+        [
+            ['to_charge', 'charge'],
+            ['to_seat', 'seat'],
+            ['success', 'done'],
+        ],
+    );
+    const uses = extractSkill(
+        WELCOME,
+        ['drinks'],
+        'pour',
+        'behavior_skill',
+        new Map([['seat.wish', { type: 'text', unit: '' }]]),
+    );
+    assert.ok(
+        uses.skill.includes('parameters:\n  seat_wish: {type: text}') && uses.skill.includes('drink: $seat_wish'),
+    );
     assert.ok(uses.text.includes('with: {seat_wish: $seat.wish}'));
 });
 
 test('values are written so that they are read as they were', () => {
-    for (const value of ['a', 'yes', 'true', '1', '1e3', ' x ', 'a: b', 'a, b', '[x', '{guest}', "it's", '#no', 'x #y', '', '$a.b', 'ü"', 'a\nb', '-', '- a', '?', '*a', '&a', '!x', '%', '@a', '`a', 'null', '~', '0x1f', '1_000']) {
+    for (const value of [
+        'a',
+        'yes',
+        'true',
+        '1',
+        '1e3',
+        ' x ',
+        'a: b',
+        'a, b',
+        '[x',
+        '{guest}',
+        "it's",
+        '#no',
+        'x #y',
+        '',
+        '$a.b',
+        'ü"',
+        'a\nb',
+        '-',
+        '- a',
+        '?',
+        '*a',
+        '&a',
+        '!x',
+        '%',
+        '@a',
+        '`a',
+        'null',
+        '~',
+        '0x1f',
+        '1_000',
+    ]) {
         assert.deepEqual(data(`k: ${render(value, false)}\n`), { k: value }, value);
         assert.deepEqual(data(`k: [${render(value)}, {v: ${render(value)}}]\n`), { k: [value, { v: value }] }, value);
     }
@@ -218,15 +310,21 @@ test('200 edits undone and redone to the very bytes, and what is not edited stay
             const kind = Math.floor(next() * 9);
             let made = text;
             if (kind === 0) made = moveNode(text, a, next() * 500, next() * 500);
-            if (kind === 1) made = addNode(text, freeId(graph, pick(['grasp', 'wait', 'say']) ?? ''), { skill: 'grasp', with: { force: new Raw('5.0') } });
+            if (kind === 1)
+                made = addNode(text, freeId(graph, pick(['grasp', 'wait', 'say']) ?? ''), {
+                    skill: 'grasp',
+                    with: { force: new Raw('5.0') },
+                });
             if (kind === 2 && a !== '') made = connect(text, a, pick(['success', 'failure', 'timeout']) ?? '', b);
             if (kind === 3 && graph.nodes.length > 4) made = deleteNodes(text, [a]);
             if (kind === 4 && a !== '') made = renameNode(text, a, freeId(graph, 'node'));
             const node = pick(graph.nodes.filter((each) => each.candidates.length > 0));
             const link = pick(node?.candidates ?? []);
             if (kind === 5 && node && link) made = disconnect(text, node.id, link.index);
-            if (kind === 6 && node && link) made = changeCandidate(text, node.id, link.index, { when: `${a}.count < ${n}` });
-            if (kind === 7 && node && link) made = insertOnLink(text, node.id, link.index, freeId(graph, 'pause'), { wait: new Raw('0.5') });
+            if (kind === 6 && node && link)
+                made = changeCandidate(text, node.id, link.index, { when: `${a}.count < ${n}` });
+            if (kind === 7 && node && link)
+                made = insertOnLink(text, node.id, link.index, freeId(graph, 'pause'), { wait: new Raw('0.5') });
             if (kind === 8 && a !== '') made = pasteNodes(text, copyNodes(text, [...new Set([a, b])])).text;
             if (made === text) continue;
             assert.ok(made.startsWith("# The document's robot.\n") && made.includes('# In any node.'));
@@ -257,11 +355,17 @@ test('typing in one field is one step', () => {
 });
 
 test('a program is a picture as well', () => {
-    const text = 'name: p\nactions:\n  a: {type: hold, parts: arm, reactions: [{when: is_done, start: b, name: x}]}\n  b: {type: stop, parts: arm}\n';
+    const text =
+        'name: p\nactions:\n  a: {type: hold, parts: arm, reactions: [{when: is_done, start: b, name: x}]}\n  b: ' +
+        '{type: stop, parts: arm}\n';
     const graph = readGraph(text);
     assert.ok(graph.isProgram);
     assert.equal(graph.nodes[0]?.candidates[0]?.go, 'b');
     const renamed = renameNode(text, 'b', 'c');
     assert.ok(renamed.includes('start: c,') && renamed.includes('  c: {type: stop'));
-    assert.ok(connect(text, 'b', 'success', 'a').includes('b: {type: stop, parts: arm, reactions: [{when: is_done, start: a}]}'));
+    assert.ok(
+        connect(text, 'b', 'success', 'a').includes(
+            'b: {type: stop, parts: arm, reactions: [{when: is_done, start: a}]}',
+        ),
+    );
 });

@@ -180,7 +180,7 @@ class JsonLinesService(ServiceManager):
 
     def _take_line(self, line: bytes, writer: asyncio.StreamWriter, is_admitted: bool) -> None:
         request = parse(line)
-        if not is_admitted and not isinstance(request, Cancel):  # whoever wants to stop may always do so
+        if not is_admitted and not isinstance(request, Cancel):  # everybody may always stop
             raise RateError(
                 "too many requests", expected=f"at most {RATE} per second", got="one more", hint="It was dropped"
             )

@@ -21,7 +21,7 @@ from robot_rt_control.application.services.requests import (
     Status,
     mistakes_of,
 )
-from robot_rt_control.client import Client, Event, MotionGroup, Reaction, Session
+from robot_rt_control.client import Client, End, Ending, Followed, MotionGroup, Session
 from robot_rt_control.vocabulary.errors import (
     CapacityError,
     DefinitionError,
@@ -31,7 +31,6 @@ from robot_rt_control.vocabulary.errors import (
     raise_all,
     unknown,
 )
-from robot_rt_control.vocabulary.event_kinds import Kind
 
 _log = logging.getLogger(__name__)
 
@@ -59,12 +58,15 @@ class _Group:
     id: int
     move: Move
     caller: Caller
-    started: bool = False
+    followed: Followed | None = None
+    """None: it is being prepared."""
     stop_reason: str = ""
     """Why this service stops it; empty: it does not."""
-    failure: str = ""
-    """Why it fails; empty: it does not."""
     progress: float = 0.0
+
+    @property
+    def started(self) -> bool:
+        return self.followed is not None
 
     @property
     def action(self) -> str:
@@ -105,7 +107,6 @@ class ServiceManager(ABC):
         self._session: Session | None = None
         self._preparers: ThreadPoolExecutor | None = None
         self._stopping = threading.Event()
-        self._events_lost = False
 
     # --- what an integrator writes --------------------------------------------------------------
 
@@ -158,7 +159,6 @@ class ServiceManager(ABC):
         Raises:
             DefinitionError, SessionError: a part is unknown, or held by another session.
         """
-        self.client.add_listener(self._on_event)
         try:
             self._open_session()
             if self.client.backend.threaded:
@@ -169,7 +169,6 @@ class ServiceManager(ABC):
             end = self.client.backend.now() + STOP_S
             self._serve(lambda: not self._groups or self.client.backend.now() > end)
         finally:
-            self.client.remove_listener(self._on_event)
             if self._preparers is not None:
                 self._preparers.shutdown(wait=False, cancel_futures=True)
             if self._session is not None:
@@ -193,15 +192,10 @@ class ServiceManager(ABC):
             backend.wait(self._changed, lambda: bool(self._inbox), _WAIT_S)
             while self._inbox:
                 self._inbox.popleft()()
-            if self._session is not None and self._session.ended is not None:
-                self._all_failed(f"the session has ended: {self._session.ended}")
+            self._look()
             if backend.now() >= report:
                 report = backend.now() + PROGRESS_S
                 self._report()
-
-    def _all_failed(self, reason: str) -> None:
-        for group in [group for group in self._groups.values() if group.started]:
-            self._end(group, "failed", reason)
 
     # --- requests, in the thread of `run` -------------------------------------------------------
 
@@ -254,18 +248,17 @@ class ServiceManager(ABC):
 
     def _prepare(self, session: Session, group: _Group) -> None:
         """Define the group: outside the loop, without time limit. Starting it is left to the thread of `run`."""
-        failed, settled = (f"{group.action}_{event}" for event in (_FAILED, _SETTLED))
+        action = group.action
         try:
-            session.add(
-                MotionGroup(
-                    group.action,
-                    *group.move.commands,
-                    **group.move.options,
-                    reactions=[
-                        Reaction("has_failed", event=failed, fire_once=True),
-                        Reaction("is_settled", event=settled, fire_once=True),
-                    ],
-                )
+            followed = session.follow(
+                action,
+                add=[MotionGroup(action, *group.move.commands, **group.move.options)],
+                until={
+                    _SETTLED: f"{action}.is_settled and not {action}.has_failed",
+                    _FAILED: f"{action}.is_settled and {action}.has_failed",
+                },
+                start=False,
+                on_change=lambda: self._later(self._look),
             )
         except RobotControlError as error:
             refusal = error  # the name of an exception is deleted after its block
@@ -275,25 +268,25 @@ class ServiceManager(ABC):
             internal = InternalError.of(f"request {group.id}", error)
             self._later(lambda: self._refuse(group, internal))
         else:
-            self._later(lambda: self._start(session, group))
+            self._later(lambda: self._start(session, group, followed))
 
     def _refuse(self, group: _Group, error: RobotControlError) -> None:
         if self._groups.pop(group.id, None) is not None:
             self._tell(group.caller, {"id": group.id, **refused(error)}, group.move.tag)
 
-    def _start(self, session: Session, group: _Group) -> None:
+    def _start(self, session: Session, group: _Group, followed: Followed) -> None:
         if group.stop_reason or self._stopping.is_set():
             self._end(group, "stopped", group.stop_reason or "the service ends")
             self._remove(session, group)
             return
         older = [other for other in self._groups.values() if other.id < group.id and _shared(other, group.move)]
-        group.started = True  # in simulated time, events may come before the start returns
         try:
-            tick = session.start(group.action)
+            tick = followed.start()
         except RobotControlError as error:
             self._refuse(group, error)
             self._remove(session, group)
             return
+        group.followed = followed
         for other in older:
             other.stop_reason = f"replaced by request {group.id}"
         self._tell_of(group, "started", tick=tick)
@@ -328,36 +321,15 @@ class ServiceManager(ABC):
 
     # --- events and reports ---------------------------------------------------------------------
 
-    def _on_event(self, event: Event) -> None:
-        """In the thread that receives events."""
-        self._later(lambda: self._sort(event))
-
-    def _sort(self, event: Event) -> None:
-        if event.kind == Kind.EVENTS_LOST:
-            self._events_lost = True
-        for group in [group for group in self._groups.values() if group.started]:
-            if event.kind == Kind.PART_FAULTED and event.part in group.move.parts:
-                group.failure = f"part {event.part!r} was faulted: {event.reason}"
-            elif self._session is None or event.session != self._session.id:
+    def _look(self) -> None:
+        """Report the groups that have ended."""
+        for group in list(self._groups.values()):
+            ending = group.followed.poll() if group.followed is not None else None
+            if ending is None or group.followed is None:
                 continue
-            elif event.name == f"{group.action}_{_FAILED}":
-                group.failure = group.failure or "a part of the group failed"
-            elif event.name == f"{group.action}_{_SETTLED}":
-                self._arrived(group)
-            elif event.kind in (Kind.ACTION_STOPPED, Kind.ACTION_FAILED) and event.previous_action == group.action:
-                wanted = group.stop_reason and not group.failure  # whatever else ends it was not asked for
-                reason = group.failure or group.stop_reason or event.reason
-                self._end(group, "stopped" if wanted else "failed", reason)
-                if event.kind == Kind.ACTION_STOPPED:
-                    self._remove(self._session, group)
-
-    def _arrived(self, group: _Group) -> None:
-        if group.failure:
-            self._end(group, "failed", f"{group.failure}; the others have arrived")
-        else:
-            self._end(group, "done")
-        if self._session is not None:
-            self._remove(self._session, group)
+            self._end(group, *_state_of(group, group.followed, ending))
+            if self._session is not None and self._session.ended is None:
+                self._remove(self._session, group)
 
     def _remove(self, session: Session, group: _Group) -> None:
         """Remove a group from its session, so that capacities do not run out."""
@@ -377,7 +349,6 @@ class ServiceManager(ABC):
         except RobotControlError as error:
             _log.warning("progress is not known: %s", error)
             return
-        lost, self._events_lost = self._events_lost, False
         for group in running:
             progress = _known(values.get(f"{group.action}.progress", math.nan))
             if progress is not None:
@@ -389,11 +360,6 @@ class ServiceManager(ABC):
                     remaining_time=_known(values[f"{group.action}.remaining_time"]),
                     starved=values[f"{group.action}.starved"] == 1.0,
                 )
-            if lost and values.get(f"{group.action}.is_settled") == 1.0:
-                self._arrived(group)
-            elif lost and progress is None:
-                self._end(group, "failed", "it has ended, and events were lost: nothing reports how")
-                self._remove(self._session, group)
 
     def _status(self) -> Answer:
         parts = {part.name: part for part in self.client.parts() if part.name in self.parts}
@@ -427,6 +393,19 @@ class ServiceManager(ABC):
     def _tell(self, caller: Caller, answer: Mapping[str, Any], tag: str) -> None:
         if caller is not None:
             self.answer(caller, {**answer, **({"tag": tag} if tag else {})})
+
+
+def _state_of(group: _Group, followed: Followed, ending: Ending) -> tuple[str, str]:
+    """The last answer to a group, and its reason."""
+    if ending.name == _SETTLED and not followed.faults:
+        return "done", ""
+    if ending.reached:
+        return "failed", f"{followed.faults or 'a part of the group failed'}; the others have arrived"
+    wanted = group.stop_reason and ending.end in (End.CANCELLED, End.PREEMPTED) and not followed.faults
+    if wanted:  # whatever else ends it was not asked for
+        return "stopped", group.stop_reason
+    lost = "the session has ended: " if ending.end == End.SESSION_LOST else ""
+    return "failed", lost + ending.reason
 
 
 def _shared(group: _Group, move: Move) -> str:

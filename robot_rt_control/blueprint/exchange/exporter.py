@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from xml.sax.saxutils import quoteattr
 
-from robot_rt_control.blueprint.calls import Calls
-from robot_rt_control.blueprint.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.exchange.expressions import FAILURES
 from robot_rt_control.blueprint.exchange.node_models import node_models
 from robot_rt_control.blueprint.exchange.ports import (
@@ -24,9 +22,11 @@ from robot_rt_control.blueprint.exchange.ports import (
     reference_of,
     written_value,
 )
-from robot_rt_control.blueprint.plan import Call, Given, Graph, Kind, Node
-from robot_rt_control.blueprint.results import DONE, FAILED, STANDARD
-from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.graph.plan import Call, Given, Graph, Kind, Node
+from robot_rt_control.blueprint.graph.results import DONE, FAILED, STANDARD
+from robot_rt_control.blueprint.text.calls import Calls
+from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError

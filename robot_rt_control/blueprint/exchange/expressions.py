@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from robot_rt_control.blueprint.catalogue import Skill
 from robot_rt_control.blueprint.exchange.xml_reader import Element
+from robot_rt_control.blueprint.text.catalogue import Skill
 from robot_rt_control.definitions.action_type import Parameter
 
 FAILURES = "failures"
@@ -33,7 +33,7 @@ class Unit:
     at_most: int = 0
     """Of ParallelAll: it fails with this number of failures."""
     skill: Skill | None = None
-    """Of a leaf."""
+    """Skill of a leaf."""
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import Any
 
 from robot_rt_control.blueprint.exchange.expressions import FAILURES, Changed, Expression, If, Serial, Unit
 from robot_rt_control.blueprint.exchange.xml_reader import Element
-from robot_rt_control.blueprint.levels import BLUEPRINT
-from robot_rt_control.blueprint.results import ANY as ANY_RESULT
-from robot_rt_control.blueprint.results import DONE, FAILED, FAILURE
-from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.graph.results import ANY as ANY_RESULT
+from robot_rt_control.blueprint.graph.results import DONE, FAILED, FAILURE
+from robot_rt_control.blueprint.text.levels import BLUEPRINT
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.program.schema import ParameterDeclaration
 from robot_rt_control.text.dump import dump
@@ -28,6 +28,8 @@ class MadeSkill:
     template: SkillTemplate
     parameters: dict[str, Parameter]
     outputs: dict[str, Any]
+    elements: dict[str, Element]
+    """Node → what it was made of."""
 
 
 class GraphWriter:
@@ -93,7 +95,8 @@ class GraphWriter:
         }
         text = dump({key: value for key, value in data.items() if value})
         template = SkillTemplate(text, source=f"{self._name}.yaml")
-        return MadeSkill(template=template, parameters=self._parameters, outputs=outputs)
+        elements = {unit.id: unit.element for unit in self._units}
+        return MadeSkill(template=template, parameters=self._parameters, outputs=outputs, elements=elements)
 
     def _leave_out(self, start: str) -> None:
         """Leave out what can never run, such as what follows ForceFailure in a Sequence."""

@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from robot_rt_control.blueprint.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.exchange.elements import attribute, entries_of, free, identifier
 from robot_rt_control.blueprint.exchange.graph_writer import GraphWriter, MadeSkill
 from robot_rt_control.blueprint.exchange.tree_reader import TreeReader
 from robot_rt_control.blueprint.exchange.xml_reader import Element, read_xml
-from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.skills.skill_library import mistakes_of
+from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.text.check import check_skill
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.text.mistakes import Mistakes
-from robot_rt_control.vocabulary.errors import unknown
+from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,12 +29,39 @@ class Imported:
     Args:
         main: name of the outermost one.
         skills: by name, those that are called first.
+        elements: name → node → the element that it was made of.
         warnings: elements that were left out, because nothing leads to them; with their lines.
     """
 
     main: str
     skills: dict[str, SkillTemplate]
+    elements: dict[str, dict[str, Element]]
     warnings: tuple[str, ...] = ()
+
+    def check(self, catalogue: SkillCatalogue) -> list[str]:
+        """Check the skills. Returns warnings.
+
+        Args:
+            catalogue: all others.
+
+        Raises:
+            DefinitionError, ProgramError: all mistakes, each at the element that its node was made of.
+        """
+        for template in self.skills.values():
+            catalogue = catalogue.with_skill(template)
+        warnings, mistakes = list(self.warnings), Mistakes()
+        for name, template in self.skills.items():
+            try:
+                warnings += check_skill(template, catalogue)
+            except DefinitionError as error:
+                for one, node in mistakes_of(error, template):
+                    if node in self.elements[name]:
+                        one.what = one.what.removeprefix(f"{template.source}:{one.line}: ")
+                        one.args = (one.args[0].removeprefix(f"{template.source}:{one.line}: "),)
+                        one = self.elements[name][node].located(one)
+                    mistakes.errors.append(one)
+        mistakes.raise_all()
+        return warnings
 
 
 def import_trees(text: str, catalogue: SkillCatalogue, *, source: str = "trees") -> Imported:
@@ -50,7 +79,12 @@ def import_trees(text: str, catalogue: SkillCatalogue, *, source: str = "trees")
         importer = _Importer(root, catalogue, mistakes)
         importer.read()
     mistakes.raise_all()
-    return Imported(main=importer.names[importer.main], skills=importer.made, warnings=tuple(importer.warnings))
+    return Imported(
+        main=importer.names[importer.main],
+        skills=importer.made,
+        elements=importer.elements,
+        warnings=tuple(importer.warnings),
+    )
 
 
 class _Importer:
@@ -65,6 +99,7 @@ class _Importer:
         """ID of a tree → name of its skill."""
         self.main = ""
         self.made: dict[str, SkillTemplate] = {}
+        self.elements: dict[str, dict[str, Element]] = {}
         self.warnings: list[str] = []
         self._finished: dict[str, MadeSkill] = {}
         self._open: list[str] = []
@@ -133,7 +168,7 @@ class _Importer:
         expression = reader.expression(element)
         writer = GraphWriter(name, reader.units, caught=reader.free_id("failed") if caught else "")
         made = writer.write(expression, {*wanted})
-        self.made[name] = made.template
+        self.made[name], self.elements[name] = made.template, made.elements
         self.warnings += writer.warnings
         return made
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
-from robot_rt_control.blueprint.catalogue import Skill
 from robot_rt_control.blueprint.exchange.ports import BUILT_IN, PARTS, UNTIL, own_ports, port_name, written_value
-from robot_rt_control.blueprint.plan import Given
+from robot_rt_control.blueprint.graph.plan import Given
+from robot_rt_control.blueprint.text.catalogue import Skill
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.vocabulary.errors import DefinitionError

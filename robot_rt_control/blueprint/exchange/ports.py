@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from robot_rt_control.blueprint.catalogue import Skill
-from robot_rt_control.blueprint.plan import Given
+from robot_rt_control.blueprint.graph.plan import Given
+from robot_rt_control.blueprint.text.catalogue import Skill
+from robot_rt_control.blueprint.text.node_kinds import NODE_KINDS
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.text.scalar import parse_scalar
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -14,7 +15,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 PARTS, UNTIL = "parts", "until"
 """Ports of every skill with roles ("robot=arm;eye=camera"), and of action types: the condition that ends them."""
 
-BUILT_IN = {"say": "text", "log": "text", "wait_until": "condition"}
+BUILT_IN = {kind.name: kind.port for kind in NODE_KINDS if kind.port}
 """What is built in and can be a leaf → its port."""
 
 ENTRY = re.compile(r"\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}")

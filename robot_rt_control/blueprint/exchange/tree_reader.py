@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
-from robot_rt_control.blueprint.catalogue import Skill, SkillCatalogue
 from robot_rt_control.blueprint.exchange.elements import (
     WITHOUT_MEANING,
     attribute,
@@ -31,6 +30,7 @@ from robot_rt_control.blueprint.exchange.ports import (
     read_value,
 )
 from robot_rt_control.blueprint.exchange.xml_reader import Element
+from robot_rt_control.blueprint.text.catalogue import Skill, SkillCatalogue
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from robot_rt_control.blueprint.makers.declaration import ATTRIBUTE, text_of
-from robot_rt_control.blueprint.skill_file import SkillTemplate
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.text.dump import dump
 from robot_rt_control.vocabulary.errors import DefinitionError
 

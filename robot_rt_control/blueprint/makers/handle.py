@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from robot_rt_control.blueprint import events, orders
-from robot_rt_control.blueprint.catalogue import SkillCatalogue
-from robot_rt_control.blueprint.performer import outcome_of, run_request
-from robot_rt_control.blueprint.results import Outcome
-from robot_rt_control.blueprint.robot import Robot
-from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.graph import events, orders
+from robot_rt_control.blueprint.graph.results import Outcome
+from robot_rt_control.blueprint.runs.performer import outcome_of, run_request
+from robot_rt_control.blueprint.runs.robot import Robot
+from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.client.actions import parameter_values
 from robot_rt_control.client.backend import StartedRun
 from robot_rt_control.client.session import Session
@@ -137,7 +137,7 @@ class Handle:
         self._tell(events.Told(activity=self._activity, what="progress", content={"text": str(text)}))
 
     def ask(self, text: str, answers: Iterable[str] = ("yes", "no")) -> str:
-        """Ask whoever operates. Returns the answer. Raises SkillCancelled."""
+        """Ask the operator. Returns the answer. Raises SkillCancelled."""
         self._check()
         self._answers.clear()
         self._tell(events.Asked(activity=self._activity, text=text, answers=tuple(answers)))

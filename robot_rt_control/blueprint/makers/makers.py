@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from robot_rt_control.blueprint import events, orders
-from robot_rt_control.blueprint.catalogue import Skill, SkillCatalogue
+from robot_rt_control.blueprint.graph import events, orders
+from robot_rt_control.blueprint.graph.results import CANCELLED
 from robot_rt_control.blueprint.makers.capability_files import Capabilities
 from robot_rt_control.blueprint.makers.handle import Handle, Turns, View
 from robot_rt_control.blueprint.makers.python_skill import PythonWork
-from robot_rt_control.blueprint.results import CANCELLED
-from robot_rt_control.blueprint.robot import Robot
-from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.runs.robot import Robot
+from robot_rt_control.blueprint.text.catalogue import Skill, SkillCatalogue
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.client.session import Session
 from robot_rt_control.definitions.parameter_value import Value
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -26,7 +26,7 @@ PATIENCE_S = 10.0
 class Made(Protocol):
     """A skill under way, as a maker gives it."""
 
-    def poll(self) -> events.Event | None:
+    def poll(self) -> events.EngineEvent | None:
         """What happened: Told, Asked, or Ended as the last."""
 
     def cancel(self) -> None:
@@ -92,7 +92,7 @@ class Abandonable:
         self._cancelled_at: float | None = None
         self._reason = ""
 
-    def poll(self) -> events.Event | None:
+    def poll(self) -> events.EngineEvent | None:
         """What happened; Ended comes once, as the last."""
         if self._reason:
             if not self._made.is_at_rest:

@@ -8,11 +8,11 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from robot_rt_control.blueprint import events
+from robot_rt_control.blueprint.graph import events
+from robot_rt_control.blueprint.graph.results import CANCELLED, DONE, FAILED, Results
 from robot_rt_control.blueprint.makers.capability_files import file_of, shown, where
 from robot_rt_control.blueprint.makers.handle import Handle, SkillCancelled, View
-from robot_rt_control.blueprint.results import CANCELLED, DONE, FAILED, Results
-from robot_rt_control.blueprint.robot import Robot
+from robot_rt_control.blueprint.runs.robot import Robot
 from robot_rt_control.definitions.parameter_value import Value
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
@@ -81,7 +81,7 @@ class PythonWork:
 
     # --- as Work --------------------------------------------------------------------------------
 
-    def poll(self) -> events.Event | None:
+    def poll(self) -> events.EngineEvent | None:
         if self._ended is None and self._handle.turns is not None:
             self._handle.turns.give()
         if self._handle.told:

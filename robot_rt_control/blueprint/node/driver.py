@@ -7,7 +7,7 @@ import time
 import traceback
 from collections.abc import Callable
 
-from robot_rt_control.blueprint.executor import Executor, ExecutorState, same_but_time
+from robot_rt_control.blueprint.runs.executor import Executor, ExecutorState, same_but_time
 from robot_rt_control.vocabulary.errors import NoAnswer, RobotControlError
 
 _RUNNING_S = 0.02

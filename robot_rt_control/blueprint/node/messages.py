@@ -9,15 +9,15 @@ from dataclasses import asdict
 from typing import Any
 
 from robot_rt_control import msg
-from robot_rt_control.blueprint.executor import ExecutorState
-from robot_rt_control.blueprint.run import ExecutedRun, NodeView, Start
-from robot_rt_control.blueprint.run_history import RunSummary, Statistics
-from robot_rt_control.blueprint.skill_file import Output, SkillTemplate
-from robot_rt_control.blueprint.skill_library import Entry
+from robot_rt_control.blueprint.runs.executor import ExecutorState
+from robot_rt_control.blueprint.runs.run import ExecutedRun, NodeView, Start
+from robot_rt_control.blueprint.runs.run_history import RunSummary, Statistics
+from robot_rt_control.blueprint.skills.skill_library import Entry
+from robot_rt_control.blueprint.text.skill_file import Output, SkillTemplate
 from robot_rt_control.client.conversions import parameter_messages
 from robot_rt_control.definitions.parameter_value import ParameterValue
 from robot_rt_control.program.declarations import Role
-from robot_rt_control.server.node.conversions import parameter_message, parameter_values, time_message
+from robot_rt_control.ros.conversions import parameter_message, parameter_values, time_message
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 

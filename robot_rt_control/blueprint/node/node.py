@@ -16,28 +16,30 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
 from robot_rt_control import msg
-from robot_rt_control.blueprint.executor import Executor, ExecutorState
-from robot_rt_control.blueprint.makers.capability_files import Capabilities, capabilities_of
+from robot_rt_control.blueprint.makers.capability_files import Capabilities, load_capabilities
 from robot_rt_control.blueprint.makers.makers import Makers
 from robot_rt_control.blueprint.makers.ros.answers import InstalledTypes
 from robot_rt_control.blueprint.makers.ros.connections import Connections
 from robot_rt_control.blueprint.makers.ros.maker import RosMaker
+from robot_rt_control.blueprint.node.declared_types import declared_types
 from robot_rt_control.blueprint.node.driver import Driver
 from robot_rt_control.blueprint.node.messages import state_message
 from robot_rt_control.blueprint.node.run_action import RunAction
 from robot_rt_control.blueprint.node.services import Services, executor_of
-from robot_rt_control.blueprint.phrases import is_stop
-from robot_rt_control.blueprint.robot import Robot
-from robot_rt_control.blueprint.run_history import RunHistory
-from robot_rt_control.blueprint.skill_library import SkillLibrary
-from robot_rt_control.blueprint.store import SkillStore, default_folder
+from robot_rt_control.blueprint.runs.executor import Executor, ExecutorState
+from robot_rt_control.blueprint.runs.robot import Robot
+from robot_rt_control.blueprint.runs.run_history import RunHistory
+from robot_rt_control.blueprint.skills.skill_library import SkillLibrary
+from robot_rt_control.blueprint.skills.store import SkillStore, default_folder
+from robot_rt_control.blueprint.text.phrases import is_stop
 from robot_rt_control.client import Client
+from robot_rt_control.model.workcell.catalogue import workcell_catalogue
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.program.text_store import data_folder
 from robot_rt_control.ros.lifecycle_node import COMMON_PARAMETERS, NodeParameter, WorkcellNode
 from robot_rt_control.ros.node_help import NodeHelp
 from robot_rt_control.ros.node_process import run_node
-from robot_rt_control.server.node.own_thread import aside
-from robot_rt_control.server.offline_catalogue import offline_catalogue
+from robot_rt_control.ros.own_thread import aside
 from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.vocabulary.capacities import MAX_TEXT_LENGTH
 from robot_rt_control.vocabulary.errors import DefinitionError, NoAnswer, RobotControlError
@@ -89,11 +91,9 @@ class BlueprintsNode(WorkcellNode):
     # --- life cycle -----------------------------------------------------------------------------
 
     def configure(self) -> None:
-        path = self.value("workcell")
-        if not path:
-            raise RobotControlError("parameter 'workcell'", expected="the path of a workcell file", got="none")
-        self._workcell = offline_catalogue(Path(path))
-        self._capabilities = capabilities_of(Path(path))
+        workcell = load_workcell(self.workcell_file())
+        self._workcell = workcell_catalogue(workcell, declared_types(workcell))
+        self._capabilities = load_capabilities(workcell.capabilities)
         for name, template in self._capabilities.templates.items():
             for mistake in template.mistakes:
                 self.get_logger().warning(f"skill {name!r} cannot be used: {mistake}")

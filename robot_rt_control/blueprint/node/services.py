@@ -9,18 +9,18 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
 from robot_rt_control import srv
-from robot_rt_control.blueprint.calls import Expanded
-from robot_rt_control.blueprint.control_request import ControlRequest
-from robot_rt_control.blueprint.executor import Executor
 from robot_rt_control.blueprint.node.driver import Driver
 from robot_rt_control.blueprint.node.messages import record_lines, run_line, skill_message
-from robot_rt_control.blueprint.phrases import is_stop
-from robot_rt_control.blueprint.skill_file import SkillTemplate
-from robot_rt_control.blueprint.skill_library import Entry, mistakes_of
+from robot_rt_control.blueprint.runs.control_request import ControlRequest
+from robot_rt_control.blueprint.runs.executor import Executor
+from robot_rt_control.blueprint.skills.skill_library import Entry, mistakes_of
+from robot_rt_control.blueprint.text.calls import Expanded
+from robot_rt_control.blueprint.text.phrases import is_stop
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.program.text_store import BIN_S
+from robot_rt_control.ros.own_thread import aside
 from robot_rt_control.ros.refusals import answer_to, refusal_messages
-from robot_rt_control.server.node.own_thread import aside
-from robot_rt_control.server.node.request_sizes import check_sizes
+from robot_rt_control.ros.request_sizes import check_sizes
 from robot_rt_control.vocabulary.errors import ChannelError, DefinitionError, RobotControlError
 
 _AT_MOST = 1000

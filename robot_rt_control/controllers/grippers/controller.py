@@ -21,8 +21,8 @@ from robot_rt_control.controllers.grippers.hand import (
     joint_number,
 )
 from robot_rt_control.controllers.working import GoalSide, WorkingController, options_of
-from robot_rt_control.model.controllers import GRIPPER, PARALLEL_GRIPPER
-from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.model.workcell.controllers import GRIPPER, PARALLEL_GRIPPER
+from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, unknown
 
 

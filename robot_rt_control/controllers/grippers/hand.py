@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 import threading
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from robot_rt_control.client import Action, Client, Reaction, Session
-from robot_rt_control.client.event import Event
+from robot_rt_control.client import Action, Client, Followed, Reaction, Session
 from robot_rt_control.hardware.parameters import Positive
-from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.text.schema import Model
+from robot_rt_control.vocabulary.defaults import CONTROLLER_LEASE_S
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, SessionError, unknown
-from robot_rt_control.vocabulary.event_kinds import Kind
 
-_REACHED, _HELD = "reached", "held"
+_REACHED, _NEAR, _HELD = "reached", "near", "held"
+"""Ends: the motion has come there; the grasp, whose effort stays, has found something there, or before."""
 _GRASPING_SCALE = 0.2
 """Fraction of the velocity limit for closing with a bounded effort, if the goal gives no velocity."""
 
@@ -40,7 +39,7 @@ class HandOptions(Model):
 
 @dataclass(frozen=True, kw_only=True)
 class GripperGoal:
-    """Where the gripper shall be."""
+    """The wanted position of the gripper."""
 
     position: float
     """[m or rad] of the joint."""
@@ -77,18 +76,19 @@ class _Run:
     """A goal that is followed."""
 
     ids: tuple[str, ...]
-    """Actions: `grasp_…` if the effort is bounded, and `move_…`."""
+    """Actions: `move_…` and, if the effort is bounded, `grasp_…` before it."""
+    followed: Followed
     done: Callable[[GripperOutcome], None]
     moved_at: float
     """[s] when the fingers were last seen to move."""
-    has_closed: bool = False
-    """Whether the grasp has ended, because nothing was in the way."""
+    position: float
+    """[m or rad] their wanted positions."""
     is_decided: bool = False
 
     @property
-    def awaited(self) -> tuple[str, ...]:
-        """Actions of which one is active."""
-        return self.ids[:1] if self.has_closed else self.ids
+    def grasps(self) -> bool:
+        """Whether a bounded effort closes the fingers."""
+        return self.ids[-1] in self.followed.active[:1] and len(self.ids) > 1
 
 
 class Hand:
@@ -121,17 +121,11 @@ class Hand:
         self._effort = float(limits.effort[: part.dof].min())
         self._lock = threading.RLock()
         self._turns, self._turn, self._overtaken = threading.Lock(), 0, ""
-        """Of goals and cancels, in the order in which they come; and what the newest one means for those before."""
-        self._events: deque[Event] = deque()
+        """Numbers goals and cancels in the order in which they come; and what the newest one means for earlier ones."""
         self._session: Session | None = None
         self._run: _Run | None = None
         self._count = 0
         self._is_closed = False
-        client.add_listener(self._receive)
-
-    def _receive(self, event: Event) -> None:
-        self._events.append(event)
-        self._on_event()
 
     def follow(self, goal: GripperGoal, done: Callable[[GripperOutcome], None]) -> None:
         """Begin to follow a goal; it replaces the one that is followed, which then is aborted. A goal that waits while
@@ -157,17 +151,17 @@ class Hand:
                 expected = f"0: the effort of joint {self.joint!r} is not measured"
                 raise DefinitionError("max_effort", expected=expected, got=f"{goal.max_effort:g}")
             session = self._open()
-            actions = self._actions(goal, closes)
+            actions, until = self._actions(goal, closes)
             try:
-                session.add(*actions)
-                session.start(actions[-1])
+                followed = session.follow(actions[-1], add=actions, until=until, on_change=self._on_event)
             except RobotControlError:
                 if self._run is None:
                     self._release()
                 raise
             before = self._run
             ids = tuple(action.id for action in actions)
-            self._run = _Run(ids=ids, done=done, moved_at=self._client.backend.now())
+            now = self._client.backend.now()
+            self._run = _Run(ids=ids, followed=followed, done=done, position=goal.position, moved_at=now)
             if before is not None:
                 self._decide(before, "preempted by a newer goal")
                 session.remove(*before.ids)
@@ -188,8 +182,8 @@ class Hand:
             if not (math.isfinite(value) and value >= 0.0):
                 raise DefinitionError(name, expected="a finite number, at least 0", got=f"{value:g}")
 
-    def _actions(self, goal: GripperGoal, closes: bool) -> list[Action]:
-        """A motion there; before it, if the effort is bounded, a grasp that closes up to there."""
+    def _actions(self, goal: GripperGoal, closes: bool) -> tuple[list[Action], dict[str, str]]:
+        """A motion there; before it, if the effort is bounded, a grasp that closes up to there. And their ends."""
         self._count += 1
         move, grasp = f"move_{self._count}", f"grasp_{self._count}"
         opening = (goal.position - self._low) / (self._high - self._low)
@@ -200,37 +194,37 @@ class Hand:
                 move,
                 "move_gripper",
                 parts=self._part.name,
-                reactions=[Reaction("is_settled", event=_REACHED, fire_once=True)],
                 opening=opening,
                 velocity_scale=scale or 1.0,
                 tolerance=tolerance,
             )
         ]
+        until = {_REACHED: f"{move}.is_settled"}
         if closes:
             near = f"abs({at} - {goal.position!r}) <= {tolerance!r}" if goal.position else f"abs({at}) <= {tolerance!r}"
+            until |= {
+                _NEAR: f"{grasp}.is_grasped and {near}",
+                _HELD: f"{grasp}.is_grasped and not ({near})",
+            }
             actions.append(
                 Action(
                     grasp,
                     "grasp",
                     parts=self._part.name,
-                    reactions=[
-                        Reaction(near, event=_REACHED, fire_once=True),
-                        Reaction(f"is_grasped and not ({near})", event=_HELD, fire_once=True),
-                        Reaction("is_missed", start=move),  # nothing was in the way
-                    ],
+                    reactions=[Reaction("is_missed", start=move)],  # nothing was in the way
                     effort=min(max(goal.max_effort, 0.01), self._effort),
                     min_opening=opening,
                     velocity_scale=scale or _GRASPING_SCALE,
                 )
             )
-        return actions
+        return actions, until
 
     def _open(self) -> Session:
         if self._session is not None and self._session.ended is not None:
             self._end(f"the motion was ended: {self._session.ended}")
         if self._session is None:
             try:
-                self._session = self._client.session(self._part.name, name=self._name)
+                self._session = self._client.session(self._part.name, name=self._name, lease_s=CONTROLLER_LEASE_S)
             except SessionError as error:
                 raise RobotControlError(f"part {self._part.name!r} is not free: {error}") from None
         elif self._session.suspended:
@@ -263,7 +257,6 @@ class Hand:
         not used any more."""
         with self._lock:
             self._is_closed = True
-            self._client.remove_listener(self._receive)
             self._end(why)
 
     def sample(self) -> GripperSample:
@@ -276,43 +269,39 @@ class Hand:
     # --- outcomes -------------------------------------------------------------------------------
 
     def process(self) -> None:
-        """Take the events that have come, and look whether the fingers stand: outcomes are reported from here."""
+        """Look how the motion ended, and whether the fingers stand: outcomes are reported from here."""
         with self._lock:
-            while self._events:
-                self._take(self._events.popleft())
             run = self._run
-            if run is None or run.is_decided:
+            if run is None:
                 return
-            now = self._client.backend.now()
-            if not abs(self.sample().velocity) <= self._options.stall_velocity_threshold:
-                run.moved_at = now
-            elif now - run.moved_at > self._options.stall_timeout:
-                self._stalled(run)
-
-    def _take(self, event: Event) -> None:
-        run, session = self._run, self._session
-        if run is None or session is None or event.session != session.id:
-            return
-        if event.kind == Kind.SESSION_ENDED or (
-            event.kind in (Kind.ACTION_FAILED, Kind.ACTION_STOPPED) and event.previous_action in run.awaited
-        ):
-            self._end(f"the motion was ended: {event.reason}")
-        elif event.kind == Kind.REACTION_FIRED and event.previous_action in run.awaited:
-            if event.previous_action != run.ids[0] == event.current_action:
-                run.has_closed = True  # the event of the grasp's end comes next, and says nothing
-            elif event.name == _REACHED:
+            ending = run.followed.poll()
+            if ending is not None and run.is_decided:
+                if not run.followed.active:
+                    self._release()  # what held an object has ended
+            elif ending is not None and not ending.reached:
+                self._end(f"the motion was ended: {ending.reason}")
+            elif ending is not None and ending.name == _HELD:
+                self._stalled(run, holds=True)
+            elif ending is not None:
+                if ending.name == _REACHED:
+                    self._release()  # first: who gets the outcome may use the gripper at once
                 self._decide(run, "", is_success=True, reached_goal=True)
-            elif event.name == _HELD:
-                self._stalled(run)
-            if event.name == _REACHED and event.previous_action == run.ids[0]:
-                self._release()
+            elif not run.is_decided:
+                now, sample = self._client.backend.now(), self.sample()
+                if not abs(sample.velocity) <= self._options.stall_velocity_threshold:
+                    run.moved_at = now
+                elif now - run.moved_at > self._options.stall_timeout:
+                    if run.grasps and abs(sample.position - run.position) <= self._options.goal_tolerance:
+                        self._decide(run, "", is_success=True, reached_goal=True)
+                    else:
+                        self._stalled(run, holds=run.grasps)
 
-    def _stalled(self, run: _Run) -> None:
+    def _stalled(self, run: _Run, *, holds: bool) -> None:
+        if not holds:
+            self._release()  # nothing is held by a bounded effort
         text = "" if self._options.allow_stalling else "the fingers stalled before the goal; the option allow_stalling"
         text += " makes this a success" if text else ""
         self._decide(run, text, is_success=self._options.allow_stalling, stalled=True)
-        if len(run.awaited) == 1:
-            self._release()  # nothing is held by a bounded effort
 
     def _decide(
         self,

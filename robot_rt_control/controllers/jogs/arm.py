@@ -11,7 +11,7 @@ from robot_rt_control.actions.follow_twist_stream import FollowTwistStream
 from robot_rt_control.client import Action, Client
 from robot_rt_control.controllers.jogs.jogger import Jogger, axes_of, finite, in_range, largest
 from robot_rt_control.hardware.parameters import Positive
-from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.text.schema import Model
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 

@@ -12,8 +12,8 @@ from robot_rt_control.actions.follow_base_twist_stream import FollowBaseTwistStr
 from robot_rt_control.client import Action, Client
 from robot_rt_control.controllers.jogs.jogger import Jogger, axes_of, finite, in_range, largest
 from robot_rt_control.hardware.parameters import Positive
-from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.model.planar_base import PlanarBase
+from robot_rt_control.model.workcell.part_description import PartDescription
+from robot_rt_control.model.workcell.planar_base import PlanarBase
 from robot_rt_control.text.schema import Flag, Model
 
 _BASE, _JOINTS = "drive_in_base", "drive_in_joints"

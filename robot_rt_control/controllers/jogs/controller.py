@@ -5,21 +5,23 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from control_msgs.msg import JointJog
 from geometry_msgs.msg import Twist, TwistStamped
+from std_msgs.msg import Float64MultiArray
 
 from robot_rt_control.client import Client
 from robot_rt_control.controllers.controller import ControllerState
 from robot_rt_control.controllers.jogs.arm import ArmJogger, JogOptions
 from robot_rt_control.controllers.jogs.base import BaseJogger, BaseOptions
+from robot_rt_control.controllers.jogs.forward import ForwardJogger, ForwardOptions, Interface, order_of
 from robot_rt_control.controllers.jogs.jogger import Jogger
 from robot_rt_control.controllers.working import WorkingController, options_of
-from robot_rt_control.model.controllers import JOG, PLANAR_BASE
-from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.model.planar_base import planar_base
-from robot_rt_control.vocabulary.errors import RobotControlError
+from robot_rt_control.model.workcell.controllers import FORWARD, JOG, JOINT_GROUPS, PLANAR_BASE
+from robot_rt_control.model.workcell.part_description import PartDescription
+from robot_rt_control.model.workcell.planar_base import planar_base
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 
 _LOOK_HZ = 5.0
 """How often it is looked whether the part is idle."""
@@ -147,6 +149,66 @@ class PlanarBaseController(JoggingController[BaseJogger]):
 
     def _on_twist(self, message: Any) -> None:
         self.pass_on(lambda jogger: jogger.drive(_values(message)))
+
+
+class ForwardCommandController(JoggingController[ForwardJogger]):
+    """Passes on what comes on the topic `commands` below its name: one value for each joint."""
+
+    type = FORWARD
+    interface: ClassVar[Interface | None] = None
+    """What the values are; None: the option `interface_name`."""
+
+    def __init__(self, name: str, part: PartDescription, client: Client, options: Mapping[str, Any]) -> None:
+        super().__init__(name, part, client, options)
+        self._read = options_of(self, ForwardOptions)
+        order_of(name, part, self._read)
+        given, fixed = self._read.interface_name, self.interface
+        if (given or fixed) is None or (fixed is not None and given not in (None, fixed)):
+            raise DefinitionError(
+                f"controller {name!r}: interface_name", expected=fixed or "position, velocity or effort",
+                got="none" if given is None else repr(given),
+            )  # fmt: skip
+        found = fixed or given
+        assert found is not None
+        self._interface: Interface = found
+        modes = [mode.name.lower() for mode in part.command_modes]
+        if found not in modes:
+            raise DefinitionError(
+                f"controller {name!r}: part {part.name!r} takes no {found} commands",
+                expected=" or ".join(modes), got=found,
+            )  # fmt: skip
+
+    @property
+    def command_interfaces(self) -> tuple[str, ...]:
+        return tuple(f"{joint}/{self._interface}" for joint in self.part.joint_names)
+
+    def make_jogger(self) -> ForwardJogger:
+        return ForwardJogger(self.name, self.part, self.client, self._read, self._interface, self.wake)
+
+    def offer(self) -> None:
+        super().offer()
+        self.subscribe(Float64MultiArray, "commands", self._on_commands)
+
+    def _on_commands(self, message: Any) -> None:
+        self.pass_on(lambda jogger: jogger.forward(message.data))
+
+
+class JointGroupPositionController(ForwardCommandController):
+    """As ForwardCommandController, for positions."""
+
+    type, interface = JOINT_GROUPS["position"], "position"
+
+
+class JointGroupVelocityController(ForwardCommandController):
+    """As ForwardCommandController, for velocities."""
+
+    type, interface = JOINT_GROUPS["velocity"], "velocity"
+
+
+class JointGroupEffortController(ForwardCommandController):
+    """As ForwardCommandController, for efforts."""
+
+    type, interface = JOINT_GROUPS["effort"], "effort"
 
 
 def _values(twist: Any) -> tuple[float, ...]:

@@ -10,13 +10,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from robot_rt_control.client import Action, Client, Session
-from robot_rt_control.client.event import Event
+from robot_rt_control.client import Action, Client, Followed, Session
 from robot_rt_control.client.stream import Stream
 from robot_rt_control.definitions.action_type import ActionType, stream_inputs
-from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.model.workcell.part_description import PartDescription
+from robot_rt_control.vocabulary.defaults import CONTROLLER_LEASE_S
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, SessionError, unknown
-from robot_rt_control.vocabulary.event_kinds import Kind
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -26,10 +25,7 @@ class _Command:
     """As the action's stream."""
     made: float
     """[s] on the clock of streams."""
-
-    @property
-    def moves(self) -> bool:
-        return bool(self.values.any())
+    moves: bool
 
 
 class Jogger:
@@ -44,7 +40,7 @@ class Jogger:
         name: of the controller: that of its sessions.
         part: that it moves.
         client: of the workcell.
-        actions: with a stream `goal` each, whose values are velocities.
+        actions: with a stream `goal` each.
         timeout: [s] without a command after which the part comes to rest, as the actions have it; a command that is
             older is dropped.
         idle_time: [s] without a command, or with commands of zero, after which a part at rest is released.
@@ -68,26 +64,25 @@ class Jogger:
         self._newest: _Command | None = None
         self._session: Session | None = None
         self._streams: dict[str, Stream] = {}
-        self._active, self._begun = "", 0
-        """The action that runs, and the tick since which it does."""
-        self._ended = ""
-        """Why the session must be closed; empty: it need not."""
+        self._active = ""
+        self._followed: Followed | None = None
+        """The action that runs."""
         self._must_pause = False
         self._last = -math.inf
         self._last_moving = -math.inf
         """[s] when the newest command came, and the newest one that moves."""
         self._is_closed = False
-        client.add_listener(self._receive)
 
     # --- commands; from any thread, at once --------------------------------------------------------
 
-    def take(self, action: str, values: np.ndarray, age: float) -> None:
+    def take(self, action: str, values: np.ndarray, age: float, *, moves: bool | None = None) -> None:
         """Take a command, which replaces the one before.
 
         Args:
             action: id of that which follows it.
             values: of its stream.
             age: [s] since it was made.
+            moves: whether it moves the part; None: if a value is not 0.
 
         Raises:
             RobotControlError: it is too old.
@@ -99,25 +94,18 @@ class Jogger:
                 got=f"{age:.3f} s",
                 hint="Synchronize the clocks, or let the stamp be 0",
             )
-        now, command = self._now(), _Command(action=action, values=values, made=self._now() - max(age, 0.0))
-        if not command.moves or now - self._last > self._timeout:
+        moves = bool(values.any()) if moves is None else moves
+        now = self._now()
+        command = _Command(action=action, values=values, made=now - max(age, 0.0), moves=moves)
+        if not moves or now - self._last > self._timeout:
             self._must_pause = False
         self._last, self._newest = now, command
-        if command.moves:
+        if moves:
             self._last_moving = now
         self._on_event()
 
     def _now(self) -> float:
         return self._client.backend.source_time()
-
-    def _receive(self, event: Event) -> None:
-        session = self._session
-        if session is None or event.session != session.id:
-            return
-        failed = event.kind in (Kind.ACTION_FAILED, Kind.ACTION_STOPPED) and event.tick > self._begun
-        if event.kind == Kind.SESSION_ENDED or (failed and event.previous_action == self._active):
-            self._ended = event.reason or event.kind
-            self._on_event()
 
     # --- what may wait for the workcell -----------------------------------------------------------
 
@@ -130,8 +118,9 @@ class Jogger:
         with self._lock:
             if self._is_closed:
                 return
-            if self._session is not None and (self._ended or self._session.ended is not None):
-                why = self._session.ended or self._ended
+            ending = self._followed.poll() if self._followed is not None else None
+            if self._session is not None and (ending is not None or self._session.ended is not None):
+                why = self._session.ended or (ending.reason if ending is not None else "")
                 self._release()
                 self._must_pause = True
                 raise RobotControlError(f"the motion was ended: {why}")
@@ -156,8 +145,7 @@ class Jogger:
             return
         part = self._part.name
         try:
-            self._ended, self._active, self._begun = "", "", 0
-            self._session = self._client.session(part, name=self._name)
+            self._session = self._client.session(part, name=self._name, lease_s=CONTROLLER_LEASE_S)
             self._session.add(*self._actions)
         except RobotControlError as error:
             self._release()
@@ -176,8 +164,8 @@ class Jogger:
         self._streams[command.action].write(command.values)
         if self._active != command.action:
             try:
+                self._followed = session.follow(command.action, until=None, on_change=self._on_event)
                 self._active = command.action
-                self._begun = session.start(command.action)
             except RobotControlError:
                 self._release()
                 self._must_pause = True
@@ -192,6 +180,7 @@ class Jogger:
 
     def _release(self) -> None:
         session, self._session, self._streams = self._session, None, {}
+        self._active, self._followed = "", None
         if session is not None:
             session.close()
 
@@ -199,7 +188,6 @@ class Jogger:
         """Stop the part and release it. The jogger is not used any more."""
         with self._lock:
             self._is_closed = True
-            self._client.remove_listener(self._receive)
             self._release()
 
 

@@ -8,14 +8,16 @@ import numpy as np
 
 from robot_rt_control.controllers.trajectory.goal import Code, Goal, GoalRefused
 from robot_rt_control.controllers.trajectory.options import Options
-from robot_rt_control.motion_group.limits import JointLimits
+from robot_rt_control.motion_group.limits import PlanLimits
 from robot_rt_control.vocabulary.errors import unknown
 
 _ZERO = float(np.finfo(np.float32).eps)
 """A velocity below it is 0."""
+_LIMITED = ("position", "velocity", "acceleration")
+"""Only the first one cannot be kept by going slower."""
 
 
-def check_goal(goal: Goal, limits: JointLimits, options: Options, now: float) -> None:
+def check_goal(goal: Goal, limits: PlanLimits, options: Options, now: float) -> None:
     """Check a goal by itself.
 
     Args:
@@ -48,7 +50,7 @@ def check_goal(goal: Goal, limits: JointLimits, options: Options, now: float) ->
             )
     if goal.points[0].accelerations and not goal.points[0].velocities:
         raise GoalRefused("accelerations", expected="velocities with them", got="none")
-    _check_limits(goal, limits)
+    _check_limits(goal, limits, _LIMITED[: 1 if options.constraints.retime else 3])
     if goal.points[-1].velocities and not options.allow_nonzero_velocity_at_trajectory_end:
         for name, velocity in zip(goal.joints, goal.points[-1].velocities, strict=True):
             if abs(velocity) > _ZERO:
@@ -110,13 +112,15 @@ def _check_size(goal: Goal, i: int, name: str, values: Sequence[float], needed: 
             raise GoalRefused(f"{name} of point {i + 1}: joint {joint!r}", expected="a finite number", got=f"{value}")
 
 
-def _check_limits(goal: Goal, limits: JointLimits) -> None:
+def _check_limits(goal: Goal, limits: PlanLimits, quantities: Sequence[str]) -> None:
     order = [limits.names.index(name) for name in goal.joints]
-    for name, low, high in (
-        ("position", limits.lower, limits.upper),
-        ("velocity", -limits.velocity, limits.velocity),
-        ("acceleration", -limits.acceleration, limits.acceleration),
-    ):
+    ranges = {
+        "position": (limits.lower, limits.upper),
+        "velocity": (-limits.velocity, limits.velocity),
+        "acceleration": (-limits.acceleration, limits.acceleration),
+    }
+    for name in quantities:
+        low, high = ranges[name]
         plural = "velocities" if name == "velocity" else f"{name}s"
         if not getattr(goal.points[0], plural):
             continue

@@ -29,8 +29,8 @@ from robot_rt_control.controllers.trajectory.messages import (
 )
 from robot_rt_control.controllers.trajectory.options import read_options
 from robot_rt_control.controllers.working import GoalSide, WorkingController
-from robot_rt_control.model.controllers import TRAJECTORY
-from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.model.workcell.controllers import TRAJECTORY
+from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 _PAUSE_S = 0.5
@@ -111,6 +111,8 @@ class TrajectoryController(WorkingController):
         if follower is None:
             raise GoalRefused("the controller was deactivated")
         follower.follow(goal_of(request), done, self.now())
+        if follower.slowed:
+            self.client.node.get_logger().info(f"{self.name}: a goal is {follower.slowed}")
 
     def _cancel(self) -> None:
         self._drop()
@@ -124,7 +126,8 @@ class TrajectoryController(WorkingController):
             return None
         sample = follower.sample()
         stamp = self.client.node.get_clock().now().to_msg()
-        return feedback(sample, self.part.joint_names, stamp, follower.index(sample.elapsed))
+        progress = follower.progress(sample.elapsed)
+        return feedback(sample, self.part.joint_names, stamp, *progress)
 
     def _query(self, request: Any, response: Any) -> Any:
         follower = self._follower

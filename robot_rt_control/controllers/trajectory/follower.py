@@ -8,10 +8,11 @@ import math
 import threading
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from robot_rt_control.client import Action, Client, Session
+from robot_rt_control.client import Action, Client, End, Ending, Session
 from robot_rt_control.client.event import Event
 from robot_rt_control.controllers.trajectory.check import check_goal
 from robot_rt_control.controllers.trajectory.goal import Code, Goal, GoalRefused, Outcome
@@ -22,10 +23,11 @@ from robot_rt_control.controllers.trajectory.splice import Present, splice
 from robot_rt_control.controllers.trajectory.tolerances import Tolerances, tolerances_of
 from robot_rt_control.controllers.trajectory.track import State
 from robot_rt_control.controllers.trajectory.watching import FINISHED, REACHED, violation, watch
-from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.model.part_facts import PartFacts
+from robot_rt_control.model.workcell.part_description import PartDescription
+from robot_rt_control.model.workcell.part_facts import PartFacts
 from robot_rt_control.motion_group.limits import part_limits
 from robot_rt_control.vocabulary.capacities import MAX_TRAJECTORY_POINTS
+from robot_rt_control.vocabulary.defaults import CONTROLLER_LEASE_S
 from robot_rt_control.vocabulary.errors import CommandRefused, DefinitionError, RobotControlError, SessionError
 from robot_rt_control.vocabulary.event_kinds import Kind
 
@@ -35,7 +37,7 @@ _AHEAD_S, _AHEAD_OF_POINT_S = 0.05, 2e-4
 """[s] of the workcell's time from now to the tick of a start that was chosen beforehand; and for each point of a long
 trajectory, which takes longer to prepare. What is followed goes on until then."""
 _ATTEMPTS = 3
-"""At a start; if its tick has passed meanwhile, more time is left for the next one."""
+"""At a start; if its tick has passed by then, the next one is chosen later."""
 _LEAD_S, _GRAIN_S = 0.1, 0.02
 """[s] A start is sent at most this long before its tick, because it cannot be given up from then on, and longer at each
 further attempt; how often it is looked whether it is given up."""
@@ -68,7 +70,11 @@ class Follower:
         self, name: str, part: PartDescription, client: Client, options: Options, on_event: Callable[[], None]
     ) -> None:
         self._name, self._part, self._client, self._options = name, part, client, options
-        self._limits = part_limits(PartFacts(part))
+        keeps_jerk = options.constraints.keep_jerk
+        if keeps_jerk is None:
+            keeps_jerk = bool(part.system_limits.jerk[: part.dof].any())
+        slows = options.constraints.least_rate < 1.0
+        self._limits = replace(part_limits(PartFacts(part)), keeps_jerk=keeps_jerk and slows)
         self._continuous = tuple(kind == "continuous" for kind in part.joint_types)
         self._period = float(part.record.dt)
         self._readings = Readings(part, client)
@@ -82,7 +88,7 @@ class Follower:
         """Held while a start is sent, and while a goal is given up. Its holder does not wait for `_changed`."""
         self._turns = threading.Lock()
         self._turn, self._overtaken = 0, ""
-        """Of goals and stops, in the order in which they come; and what the newest one means for goals before it."""
+        """Numbers goals and stops in the order in which they come; and what the newest one means for earlier goals."""
         self._preparing = False
         """A thread in `follow` holds `_changed`, changes nothing of the run, and then looks at `_given_up`."""
         self._given_up = ""
@@ -130,7 +136,7 @@ class Follower:
         """
         check_goal(goal, self._limits, self._options, now)
         tolerances = tolerances_of(goal, self._options.constraints, self._part.joint_names)
-        turn = turn or self.turn()
+        turn, ahead = turn or self.turn(), now - self._client.backend.now()
         late: Callable[[Run], None] | None = None
         with self._changed:
             self.process()
@@ -138,7 +144,7 @@ class Follower:
                 self._wait(lambda: self._may_prepare(turn))
                 session = self._open()
                 if goal.start is not None:
-                    self._readings.check_clock(now, session)
+                    self._readings.check_clock(ahead, session)
                 run = self._begin(session, goal, tolerances, done)
             except BaseException:
                 if self._run is None:
@@ -196,10 +202,17 @@ class Follower:
         """What the part does now."""
         return self._readings.sample(self._run, self._session)
 
-    def index(self, elapsed: float) -> int:
-        """Number of the goal's point that is to be reached next; 0 without a goal."""
+    @property
+    def slowed(self) -> str:
+        """Where and how much what is followed is slowed; empty: nowhere, or there is nothing."""
         run = self._run
-        return 0 if run is None else run.index(elapsed)
+        return "" if run is None else run.motion.slowed
+
+    def progress(self, elapsed: float) -> tuple[int, float, float]:
+        """Number of the goal's point that is to be reached next, the goal's time there [s], and by how much it was
+        slowed until then [s]; 0 without a goal."""
+        run = self._run
+        return (0, 0.0, 0.0) if run is None else run.progress(elapsed)
 
     def state_at(self, time: float) -> State:
         """The state of the trajectory that is followed at a time, if the speed override stays as it is.
@@ -237,7 +250,7 @@ class Follower:
                     self._foresee(self._run)
                     end(self._run)
                 if self._sent is not None and self._session is not None:
-                    with contextlib.suppress(DefinitionError, SessionError):  # its start was refused meanwhile
+                    with contextlib.suppress(DefinitionError, SessionError):  # its start has been refused
                         self._session.remove(self._sent.id)  # so that the loop refuses its start
                 return
             self._asking += 1
@@ -287,7 +300,7 @@ class Follower:
             session.remove(run.id)
             raise GoalRefused(given_up)
         try:
-            run.tick = session.start(run.id, at_tick=tick)  # it waits for the tick
+            run.tick = run.followed.start(tick)  # it waits for the tick
         except RobotControlError:
             with self._gate:
                 given_up = self._given_up
@@ -305,7 +318,7 @@ class Follower:
     def _open(self) -> Session:
         if self._session is None or self._session.ended is not None:
             try:
-                self._session = self._client.session(self._part.name, name=self._name)
+                self._session = self._client.session(self._part.name, name=self._name, lease_s=CONTROLLER_LEASE_S)
             except SessionError as error:
                 raise GoalRefused.by_workcell(error, f"part {self._part.name!r} is not free: {error.what}") from None
         elif self._session.suspended:
@@ -374,10 +387,13 @@ class Follower:
                 self._continuous,
                 start_in=start_in,
                 start_tolerance=self._options.start_tolerance,
+                least_rate=self._options.constraints.least_rate,
             )
             run = Run(id=run_id, goal=goal, motion=motion, tolerances=tolerances, done=done)
             try:
-                session.add(self._action(run))
+                run.followed = session.follow(
+                    run_id, add=[self._action(run)], until=None, start=False, on_change=self._on_event
+                )
                 self._start(session, run, tick, lead=_LEAD_S * 2**i)
             except CommandRefused as error:
                 session.remove(run_id)
@@ -407,6 +423,7 @@ class Follower:
             parts=self._part.name,
             reactions=reactions,
             start_tolerance=self._options.start_tolerance,
+            slowest=1.0,
             times=track.times,
             positions=track.q,
             velocities=track.v,
@@ -441,33 +458,27 @@ class Follower:
     def process(self) -> None:
         """Take the events that have come: outcomes are reported from here."""
         with self._changed:
+            before = self._run
+            ending = before.followed.poll() if before is not None else None  # first: what led to it is in `_events`
             while self._events:
                 self._take(self._events.popleft())
+            if before is not None and before is self._run and ending is not None:
+                self._ended(before, ending)
 
     def _take(self, event: Event) -> None:
         run, session = self._run, self._session
         if run is None or session is None:
             return
-        if event.kind == Kind.PART_FAULTED and event.part == self._part.name:
-            run.faults.append(event.reason)
         if event.kind == Kind.EVENTS_LOST:  # what decides may be among them
             run.decide(Outcome(code=Code.INVALID_GOAL, text=event.reason, tick=event.tick))
             self._stop(run)
-        if event.session != session.id:
-            return
-        if event.kind == Kind.REACTION_FIRED and event.previous_action == run.id:
+        if event.session == session.id and event.kind == Kind.REACTION_FIRED and event.previous_action == run.id:
             self._decide(run, event)
             if run.is_decided and run.is_finished and not run.is_stopping:
                 self._close()
-        elif event.kind in (Kind.ACTION_STOPPED, Kind.ACTION_FAILED) and event.previous_action == run.id:
-            if run.is_cancelled:
-                run.decide(Outcome(code=Code.SUCCESSFUL, text="cancelled", tick=event.tick, is_cancelled=True))
-            self._ended(run, event)
-        elif event.kind == Kind.SESSION_ENDED:
-            self._ended(run, event)
 
     def _foresee(self, run: Run) -> None:
-        """Let an event that has not been taken yet decide a run: it may have been reached meanwhile."""
+        """Let an event that has not been taken yet decide a run: it may have been reached before."""
         for event in list(self._events):
             if event.kind == Kind.REACTION_FIRED and event.previous_action == run.id:
                 self._decide(run, event)
@@ -478,12 +489,13 @@ class Follower:
             run.decide(Outcome(code=found[0], text=found[1], tick=event.tick))
             run.is_stopping = run.is_stopping or found[0] == Code.PATH_TOLERANCE_VIOLATED
         elif event.name == REACHED and not run.is_stopping:
-            run.decide(Outcome(code=Code.SUCCESSFUL, text="", tick=event.tick))
+            run.decide(Outcome(code=Code.SUCCESSFUL, text=run.motion.slowed, tick=event.tick))
         elif event.name == FINISHED:
             run.is_finished = True
 
-    def _ended(self, run: Run, event: Event) -> None:
-        reasons = "; ".join([event.reason, *run.faults])
-        text = f"the motion was ended: {reasons}"
-        run.decide(Outcome(code=Code.INVALID_GOAL, text=text, tick=event.tick, is_interrupted=not run.is_stopping))
-        self._close()
+    def _ended(self, run: Run, ending: Ending) -> None:
+        self._close()  # first: who gets the outcome may use the part at once
+        if run.is_cancelled and ending.end != End.SESSION_LOST:
+            run.decide(Outcome(code=Code.SUCCESSFUL, text="cancelled", tick=ending.tick, is_cancelled=True))
+        text = f"the motion was ended: {ending.reason}"
+        run.decide(Outcome(code=Code.INVALID_GOAL, text=text, tick=ending.tick, is_interrupted=not run.is_stopping))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from builtin_interfaces.msg import Duration
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
 from trajectory_msgs.msg import JointTrajectoryPoint
@@ -66,6 +67,11 @@ def seconds(message: Any) -> float:
     return float(message.sec) + float(message.nanosec) * 1e-9
 
 
+def _duration(time: float) -> Any:
+    sec, rest = divmod(round(time * 1e9), 10**9)
+    return Duration(sec=sec, nanosec=rest)
+
+
 def result(code: Code, text: str) -> Any:
     """FollowJointTrajectory.Result."""
     return FollowJointTrajectory.Result(error_code=int(code), error_string=text)
@@ -85,16 +91,24 @@ def _points(sample: Sample) -> tuple[Any, Any, Any]:
     )
 
 
-def feedback(sample: Sample, joints: Sequence[str], stamp: Any, index: int) -> Any:
+def feedback(
+    sample: Sample, joints: Sequence[str], stamp: Any, index: int, goal_time: float = 0.0, late: float = 0.0
+) -> Any:
     """FollowJointTrajectory.Feedback.
 
     Args:
         stamp: builtin_interfaces/Time.
         index: of the point that is reached next.
+        goal_time: [s] of the goal at the commanded position.
+        late: [s] by which the trajectory was slowed until then.
     """
     desired, actual, error = _points(sample)
+    for point, time in ((desired, goal_time), (actual, goal_time + late), (error, late)):
+        point.time_from_start = _duration(time)
     made = FollowJointTrajectory.Feedback(joint_names=list(joints), desired=desired, actual=actual, error=error)
-    made.header.stamp, made.index = stamp, index
+    made.header.stamp = stamp
+    if hasattr(made, "index"):  # control_msgs of Jazzy has none
+        made.index = index
     return made
 
 

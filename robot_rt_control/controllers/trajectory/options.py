@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from robot_rt_control.hardware.parameters import Positive, checked
-from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.text.schema import Model
 from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, unknown
 
@@ -32,6 +32,17 @@ class Constraints(Model):
     """[rad/s or m/s] of each joint at the goal; 0: any velocity."""
     goal_time: _NotNegative = 0.0
     """[s] after the last point; 0: any time."""
+    retime: bool = True
+    """Whether a trajectory is slowed where it exceeds limits of velocity or acceleration; otherwise it is refused."""
+    slowest: Annotated[float, Field(gt=0.0, le=1.0)] = 0.01
+    """Lowest fraction of the planned speed that is accepted."""
+    keep_jerk: bool | None = None
+    """Whether it is slowed where it exceeds the limit of jerk, too; null: if the system limits of the part have one."""
+
+    @property
+    def least_rate(self) -> float:
+        """Lowest fraction of the planned speed; 1: nothing is slowed."""
+        return self.slowest if self.retime else 1.0
 
     @property
     def joints(self) -> dict[str, JointConstraints]:

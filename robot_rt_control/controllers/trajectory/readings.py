@@ -12,11 +12,11 @@ from robot_rt_control.client.event import Event
 from robot_rt_control.controllers.trajectory.goal import GoalRefused
 from robot_rt_control.controllers.trajectory.run import Run
 from robot_rt_control.controllers.trajectory.track import State
-from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.vocabulary.errors import RobotControlError
 
-_SAME_CLOCK_S = 5.0
-"""[s] A larger difference is no delay."""
+_SAME_CLOCK_S, _SAME_SIMULATED_S = 0.5, 5.0
+"""[s] A larger difference is no delay. Simulated time may run fast while a message is on its way."""
 _SAME = 1e-9
 """[s] Times that differ by less are equal."""
 _QUANTITIES = ("position", "velocity", "commanded_position", "commanded_velocity", "commanded_acceleration")
@@ -100,22 +100,26 @@ class Readings:
         q, v, a = track.at(max(at, 0.0))
         return q, v * speed, a * speed**2
 
-    def check_clock(self, now: float, session: Session) -> None:
-        """A start is on the ROS clock of the controller's node: the loop must have the same one.
+    def check_clock(self, ahead: float, session: Session) -> None:
+        """A start is on the ROS clock of the controller's node: the loop must have the same one, by its last event.
 
         Args:
-            now: [s] on the node's clock.
+            ahead: [s] of the node's clock to that of the client's time-outs.
 
         Raises:
             GoalRefused: it has another one.
         """
+        backend = self._client.backend
+        before = backend.now() + ahead
         loop = self.time_of(round(self.present(None, session)["time"] / self._period))
-        if abs(loop - now) > _SAME_CLOCK_S:
+        now, bound = backend.now() + ahead, _SAME_SIMULATED_S if backend.simulated else _SAME_CLOCK_S
+        if not before - bound <= loop <= now + bound:
             raise GoalRefused(
                 "header.stamp: the loop has another clock",
                 expected=f"{loop:.3f} s",
                 got=f"{now:.3f} s",
-                hint="Set use_sim_time for the controller's node as for the workcell, or let the stamp be 0",
+                hint="Was a clock set a moment ago? Set use_sim_time for the controller's node as for the workcell, "
+                "or let the stamp be 0",
             )
 
     def time_of(self, tick: int) -> float:

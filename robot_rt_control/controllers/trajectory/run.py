@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from robot_rt_control.client import Followed
 from robot_rt_control.controllers.trajectory.goal import Goal, Outcome
 from robot_rt_control.controllers.trajectory.splice import Motion
 from robot_rt_control.controllers.trajectory.tolerances import Tolerances
@@ -29,7 +30,8 @@ class Run:
     is_stopping: bool = False
     is_finished: bool = False
     """The part has stood at its end for some ticks."""
-    faults: list[str] = field(default_factory=list)
+    followed: Followed = field(init=False)
+    """Its action."""
 
     def decide(self, outcome: Outcome) -> None:
         """Report the outcome, once."""
@@ -37,9 +39,13 @@ class Run:
             self.is_decided = True
             self.done(outcome)
 
-    def index(self, elapsed: float) -> int:
-        """Number of the goal's point that is to be reached next, at a time [s] on the motion; 0 before its start."""
+    def progress(self, elapsed: float) -> tuple[int, float, float]:
+        """At a time [s] on the motion: the number of the goal's point that is to be reached next (0 before its start),
+        the goal's time there [s], and by how much it was slowed until then [s]."""
         if math.isnan(elapsed):
-            return 0
-        passed = int(np.searchsorted(self.motion.track.times, elapsed, side="right")) - self.motion.first
-        return min(max(passed, 0) + self.motion.skipped, len(self.goal.points))
+            return 0, 0.0, 0.0
+        motion = self.motion
+        passed = int(np.searchsorted(motion.point_times, elapsed, side="right")) + motion.skipped
+        goal_time = motion.goal_time(elapsed)
+        late = motion.time_of(goal_time) - float(motion.times[0]) - (goal_time - float(motion.goal_times[0]))
+        return min(passed, len(self.goal.points)), goal_time, late

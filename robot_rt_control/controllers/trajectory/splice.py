@@ -7,14 +7,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robot_rt_control.controllers.trajectory.goal import Goal, GoalRefused
+from robot_rt_control.controllers.trajectory.goal import Code, Goal, GoalRefused
 from robot_rt_control.controllers.trajectory.track import BLEND_TIME, State, Track, standing, stopping, through
-from robot_rt_control.motion_group.limits import JointLimits
-from robot_rt_control.motion_group.trajectory import find_excess
+from robot_rt_control.motion_group.limits import PlanLimits
+from robot_rt_control.motion_group.retiming import Slowing, describe, too_slow
+from robot_rt_control.motion_group.trajectory import Excess, find_excess
 from robot_rt_control.vocabulary.capacities import MAX_TRAJECTORY_POINTS
 
 _SAME = 1e-9
 """[s]"""
+_RESTS = 1e-6
+"""[rad/s or m/s] A slower joint rests."""
+_HALVINGS = 5
+"""To find how much later the points of a goal must come, if the part moves too fast at its start."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -24,10 +29,15 @@ class Motion:
     track: Track
     reached_at: float
     """[s] at which the goal's last point is reached; later the part comes to rest, if it still moves there."""
-    first: int
-    """Index of the track's point that is the first one of the goal that is still reached."""
+    point_times: np.ndarray
+    """[s] at which those of the goal's points are reached that are not past."""
     skipped: int
     """Points of the goal that were in the past."""
+    times: np.ndarray
+    """[s] of the motion, and what the goal's time is then [s]."""
+    goal_times: np.ndarray
+    slowings: tuple[Slowing, ...] = ()
+    """Where the goal is slowed, in its time."""
 
     @property
     def is_long(self) -> bool:
@@ -38,6 +48,22 @@ class Motion:
     def moves_on(self) -> bool:
         """Whether it still moves at the goal's last point."""
         return self.reached_at < self.track.duration - _SAME
+
+    @property
+    def slowed(self) -> str:
+        """Where and how much it is slowed; empty: nowhere."""
+        if not self.slowings:
+            return ""
+        takes = [float(times[-1] - times[0]) for times in (self.times, self.goal_times)]
+        return f"{describe(self.slowings)}: it takes {takes[0]:.2f} instead of {takes[1]:.2f} s"
+
+    def goal_time(self, elapsed: float) -> float:
+        """[s] of the goal at a time [s] of the motion."""
+        return float(np.interp(elapsed, self.times, self.goal_times))
+
+    def time_of(self, goal_time: float) -> float:
+        """[s] of the motion at a time [s] of the goal."""
+        return float(np.interp(goal_time, self.goal_times, self.times))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,25 +80,30 @@ class Present:
 def splice(
     goal: Goal,
     present: Present,
-    limits: JointLimits,
+    limits: PlanLimits,
     continuous: Sequence[bool],
     *,
     start_in: float,
     start_tolerance: float,
+    least_rate: float = 1.0,
 ) -> Motion:
     """The motion that goes on as at present until the goal's start, and then through those of its points that are not
     past.
 
-    Joints that the goal leaves out come to rest. Continuous joints take the shorter way to the first point.
+    Joints that the goal leaves out come to rest. Continuous joints take the shorter way to the first point. What
+    exceeds a limit of velocity or acceleration is slowed on its path. If the limit of jerk is to be kept, the motion
+    has no step of the acceleration, and is slowed for the jerk as well; a motion that goes on from another one keeps it
+    only if that can be found.
 
     Args:
         goal: checked by `check_goal`.
         continuous: (dof,) whether a joint has no end.
         start_in: [s] from the tick of the start to the goal's own start; negative: it is past.
         start_tolerance: [rad or m] for a first point that is due at the start.
+        least_rate: lowest fraction of the planned speed; 1: nothing is slowed.
 
     Raises:
-        GoalRefused: the motion would exceed a limit, or jump.
+        GoalRefused: the motion would exceed a limit, however slow, or jump.
     """
     head: Track | None = None
     state = present.state
@@ -85,33 +116,143 @@ def splice(
     past = max(-start_in, 0.0)
     skipped = sum(point.time < past - _SAME for point in goal.points)
     if skipped == len(goal.points):
-        raise GoalRefused("the trajectory", expected="a point that is not in the past", got="none")
-    due = goal.points[skipped].time - past <= _SAME
-    times = np.array([point.time for point in goal.points[skipped:]]) - past
-    q, v, a = _arrays(goal, skipped, limits.names, state, continuous, lead=max(times[0], 0.0))
-    if due:
-        times[0] = 0.0
-        _check_near(limits.names, state[0], q[0], start_tolerance)
-        # A single point is reached already: what is left of a difference vanishes.
-        tail = standing(q[0], BLEND_TIME) if len(times) == 1 else through(times, q, v, a, state[1])
-    else:
-        times, q = np.concatenate([[0.0], times]), np.concatenate([state[0][None], q])
-        v = None if v is None else np.concatenate([state[1][None], v])
-        a = None if a is None else np.concatenate([state[2][None], a])
-        tail = through(times, q, v, a, state[1])
-    tail = tail.led_from(state[0], state[1])
-    end = tail.duration
-    if tail.v[-1].any():
-        tail = tail.then(stopping((tail.q[-1], tail.v[-1], tail.a[1, -1]), limits.acceleration))
-    track = tail if head is None else head.then(tail)
-    ahead = 0.0 if head is None else head.duration
-    made = Motion(
-        track=track,
-        reached_at=ahead + end,
-        first=int(np.searchsorted(track.times, ahead + times[0 if due else 1] - _SAME)),
-        skipped=skipped,
-    )
-    _check(made, limits, goal)
+        raise GoalRefused.because(  # its last point passed while it was prepared
+            Code.OLD_HEADER_TIMESTAMP, "the trajectory", expected="a point that is not in the past", got="none"
+        )
+    given = _Given(goal, limits, continuous, state, past, skipped, start_tolerance)
+    if limits.keeps_jerk:
+        try:
+            return _motion(given, head, least_rate)
+        except GoalRefused:
+            if not (given.moves or any(goal.points[-1].velocities)):
+                raise
+        given = replace(given, limits=replace(limits, keeps_jerk=False))
+    return _motion(given, head, least_rate)
+
+
+def _motion(given: _Given, head: Track | None, least_rate: float) -> Motion:
+    """From what it is given to the motion, after what is done until then."""
+    limits, past, skipped = given.limits, given.past, given.skipped
+
+    def motion(tail: Track, planned: np.ndarray, slowings: tuple[Slowing, ...] = ()) -> Motion:
+        end = tail.duration
+        if tail.v[-1].any():
+            tail = tail.then(stopping((tail.q[-1], tail.v[-1], tail.a[1, -1]), limits.acceleration))
+        ahead = 0.0 if head is None else head.duration
+        times, goal_times = ahead + tail.times[: len(planned)], past + planned
+        return Motion(
+            track=tail if head is None else head.then(tail),
+            reached_at=ahead + end,
+            point_times=np.interp([point.time for point in given.goal.points[skipped:]], goal_times, times),
+            skipped=skipped,
+            times=times,
+            goal_times=goal_times,
+            slowings=slowings,
+        )
+
+    tail = given.tail(1.0)
+    made = motion(tail, tail.times)
+    excess = find_excess(made.track.curve, limits)
+    if excess is None:
+        return made
+    refusal = _refusal(made, excess)
+    if least_rate >= 1.0 or excess.quantity == "position":
+        raise refusal
+    room = None if made.is_long else MAX_TRAJECTORY_POINTS - (len(made.track.times) - len(tail.times))
+    slowed = _slowed(given, limits, room, least_rate)
+    if slowed is None:
+        raise refusal
+    made = motion(*slowed)
+    if min(s.rate for s in made.slowings) < least_rate:
+        error = too_slow("the trajectory", made.slowings, least_rate)
+        raise GoalRefused(error.what, expected=f"{error.expected} (slowest)", got=error.got, hint=error.hint)
+    excess = find_excess(made.track.curve, limits)
+    if excess is not None:
+        raise _refusal(made, excess)
+    return made
+
+
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """A goal, and the state from which it is followed."""
+
+    goal: Goal
+    limits: PlanLimits
+    continuous: Sequence[bool]
+    state: State
+    past: float
+    skipped: int
+    start_tolerance: float
+
+    @property
+    def moves(self) -> bool:
+        """Whether the part moves at the start."""
+        return bool(np.abs(self.state[1]).max(initial=0.0) > _RESTS)
+
+    def tail(self, slowness: float) -> Track:
+        """The motion from the state through the points, all of them later by a factor, to the last one.
+
+        Raises:
+            GoalRefused: a first point that is due at the start is too far.
+        """
+        state = self.state
+        times = np.array([point.time for point in self.goal.points[self.skipped :]]) - self.past
+        due = times[0] <= _SAME
+        times *= slowness
+        q, v, a = _arrays(
+            self.goal, self.skipped, self.limits.names, state, self.continuous, lead=max(times[0], 0.0)
+        )  # fmt: skip
+        v, a = v if v is None else v / slowness, a if a is None else a / slowness**2
+        begin = state[2] if self.limits.keeps_jerk else None
+        if due:
+            times[0] = 0.0
+            _check_near(self.limits.names, state[0], q[0], self.start_tolerance)
+            # A single point is reached already: what is left of a difference vanishes.
+            tail = standing(q[0], BLEND_TIME) if len(times) == 1 else through(times, q, v, a, state[1], begin)
+        else:
+            times, q = np.concatenate([[0.0], times]), np.concatenate([state[0][None], q])
+            v = None if v is None else np.concatenate([state[1][None], v])
+            a = None if a is None else np.concatenate([state[2][None], a])
+            tail = through(times, q, v, a, state[1], begin)
+        return tail.led_from(state[0], state[1])
+
+
+def _slowed(
+    given: _Given, limits: PlanLimits, room: int | None, least_rate: float
+) -> tuple[Track, np.ndarray, tuple[Slowing, ...]] | None:
+    """The least slow motion within the limits that is found, the goal's times at its points, and what is slowed.
+
+    A part that moves at the start keeps its velocity. If that is too fast for the way to the first points, these come
+    later.
+    """
+    moves = given.moves
+
+    def at(slowness: float) -> tuple[Track, np.ndarray, tuple[Slowing, ...]] | None:
+        track = given.tail(slowness)
+        planned, rate = track.times, 1.0
+        if moves and len(track.times) == 2:  # a stream of such ones has no time for more
+            if find_excess(track.curve, limits) is not None:
+                return None
+        else:
+            found = track.slowed(limits, keeps_start=moves, most_points=room)
+            if found is None:
+                return None
+            track, made = found
+            planned, rate = made.planned, made.slowest
+            if slowness == 1.0:
+                return track, planned, made.slowings
+        planned = planned / slowness
+        return track, planned, (Slowing(rate=rate / slowness, begin=0.0, end=float(planned[-1])),)
+
+    low, high = 1.0, 1.0
+    made = at(high)
+    while made is None and moves and high < 1.0 / least_rate:
+        low, high = high, 2.0 * high
+        made = at(high)
+    for _ in range(_HALVINGS if made is not None and high > 1.0 else 0):
+        middle = (low + high) / 2.0
+        found = at(middle)
+        low, high, made = (middle, high, made) if found is None else (low, middle, found)
     return made
 
 
@@ -146,23 +287,16 @@ def _check_near(names: Sequence[str], q: np.ndarray, first: np.ndarray, toleranc
         )
 
 
-def _check(motion: Motion, limits: JointLimits, goal: Goal) -> None:
-    """Sample the motion densely.
-
-    Raises:
-        GoalRefused: it exceeds a limit; it names joint, the points between which, time, limit and value.
-    """
-    excess = find_excess(motion.track.curve, limits)
-    if excess is None:
-        return
+def _refusal(motion: Motion, excess: Excess) -> GoalRefused:
+    """The refusal of a motion that exceeds a limit; it names joint, the points between which, time, limit and value."""
     times = motion.track.times
-    to_goal = goal.points[motion.skipped].time - float(times[motion.first])  # from the motion's time to the goal's
     middle = float(times[excess.segment : excess.segment + 2].mean())
-    passed = sum(point.time <= middle + to_goal for point in goal.points)
+    passed = int((motion.point_times <= middle).sum()) + motion.skipped
     where = f"between its points {passed} and {passed + 1}"
-    if excess.segment < motion.first:
+    if middle < motion.point_times[0]:
         where = "on the way to its first point"
     elif middle > motion.reached_at:
         where = "after its last point"
+    to_goal = float(motion.goal_times[0] - motion.times[0])
     error = replace(excess, time=excess.time + to_goal).error("the trajectory")
-    raise GoalRefused(f"{error.what}, {where}", expected=error.expected, got=error.got, hint=error.hint)
+    return GoalRefused(f"{error.what}, {where}", expected=error.expected, got=error.got, hint=error.hint)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robot_rt_control.motion_group.led_onto import BLEND_TIME
+from robot_rt_control.motion_group.limits import PlanLimits
+from robot_rt_control.motion_group.retiming import Retimed, retimed
 from robot_rt_control.motion_group.trajectory import curve_through, states_of
 
 if TYPE_CHECKING:
@@ -41,6 +43,11 @@ class Track:
     def curve(self) -> PPoly:
         """The same as a SciPy polynomial."""
         return curve_through(self.times, self.q, self.v, self.a)
+
+    def slowed(self, limits: PlanLimits, *, keeps_start: bool, most_points: int | None) -> tuple[Track, Retimed] | None:
+        """The same within limits of velocity and acceleration, as `retimed`."""
+        made = retimed(self.times, self.q, self.v, self.a, limits, keeps_start=keeps_start, most_points=most_points)
+        return None if made is None else (Track(made.times, made.q, made.v, made.a), made)
 
     def at(self, t: float) -> State:
         """The state at time t [s]; after the end it stands there."""
@@ -124,11 +131,16 @@ def through(
     velocities: np.ndarray | None,
     accelerations: np.ndarray | None,
     start_velocity: np.ndarray,
+    start_acceleration: np.ndarray | None = None,
 ) -> Track:
     """Through points (n, dof) at times (n,) from 0: at least two.
 
     Positions alone: the cubic spline of continuous acceleration, from `start_velocity` (dof,) to rest. With velocities:
     cubic pieces; with accelerations as well: quintic ones.
+
+    Args:
+        start_acceleration: (dof,) with which it begins: then its acceleration has no step. Where those of two pieces
+            differ it has their mean at the point, and at an end at rest none. None: it may have steps.
     """
     if velocities is None:
         from scipy.interpolate import CubicSpline  # slow to load
@@ -141,4 +153,8 @@ def through(
     q[-1] = positions[-1]
     if velocities is None or np.abs(velocities[-1]).max() < _RESTS:
         v[-1] = 0.0
+    if start_acceleration is not None:
+        last = a[1, -1] if v[-1].any() else np.zeros_like(q[-1])
+        at = np.concatenate([start_acceleration[None], (a[1, :-1] + a[0, 1:]) / 2.0, last[None]])
+        a = np.stack([at[:-1], at[1:]])
     return Track(times, q, v, a)

@@ -13,6 +13,9 @@ from robot_rt_control.controllers.trajectory.splice import Motion
 from robot_rt_control.controllers.trajectory.tolerances import Tolerances
 
 REACHED, FINISHED = "reached", "finished"
+SLOWED = "slowed"
+_MOST_SLOWED = 3
+"""Places at which an event reports a slowing."""
 _PATH, _GOAL = "path", "goal"
 
 
@@ -22,7 +25,7 @@ def watch(
     """The reactions of the action that follows a goal.
 
     A path tolerance is watched until the last point, goal tolerances from then on. A violation stops the action on
-    its path, in the same tick.
+    its path, in the same tick. Where the goal is slowed, an event `slowed` reports it, by its reaction's name.
 
     Args:
         action: its id.
@@ -74,9 +77,19 @@ def watch(
                         fire_once=True,
                     )
                 )
+    slowed = [
+        Reaction(
+            f"elapsed >= {motion.time_of(s.begin)!r}",
+            name=f"to_{_word(s.rate, 3)}_between_{_word(s.begin)}_and_{_word(s.end)}_s",
+            event=SLOWED,
+            fire_once=True,
+        )
+        for s in motion.slowings[:_MOST_SLOWED]
+    ]
     return [
         Reaction(" and ".join(arrived), event=REACHED, fire_once=True),
         *reactions,
+        *slowed,
         Reaction(f"is_done and elapsed >= {motion.track.duration + rest!r}", event=FINISHED, fire_once=True),
         *([] if motion.is_long else [Reaction("is_stopped", stop=True)]),
     ]
@@ -111,6 +124,11 @@ def violation(
         f"goal tolerance violated: {tolerances.goal_time:g} s after the last point, {quantity} of joint {joints[j]!r} "
         f"is {_number(found[0])}; expected {_number(wanted)} within {tolerance:g}"
     )
+
+
+def _word(value: float, digits: int = 2) -> str:
+    """A number as a part of a name."""
+    return f"{value:.{digits}f}".replace(".", "_").replace("-", "minus_")
 
 
 def _number(value: float) -> str:

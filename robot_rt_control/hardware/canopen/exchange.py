@@ -21,7 +21,7 @@ SYNC = 0x80
 
 @dataclass
 class Counters:
-    """Of each drive; int64 of shape (n,)."""
+    """Counters of each drive; int64 of shape (n,)."""
 
     age: np.ndarray
     """Exchanges since its last complete answer."""

@@ -10,7 +10,7 @@ import numpy as np
 from robot_rt_control.hardware.canopen.exchange import Exchange
 from robot_rt_control.hardware.canopen.objects import CYCLIC_MODES
 from robot_rt_control.hardware.canopen.power import Goal, controlwords, motor_states
-from robot_rt_control.model.canopen import CanopenDrives
+from robot_rt_control.model.workcell.canopen import CanopenDrives
 from robot_rt_control.vocabulary.defaults import DRIVE_MISSING_PACKETS
 from robot_rt_control.vocabulary.enums import CommandMode, MotorStatus
 from robot_rt_control.vocabulary.motor_errors import FOLLOWING_ERROR, GENERIC_ERROR, IGNORES_COMMANDS, WRONG_MODE
@@ -61,7 +61,7 @@ class Motors:
         reports = [drive.reports_following for drive in settings.drives for _ in drive.motors]
         self._reports_following = np.array(reports)
         self.mode = np.array([CYCLIC_MODES[of_motor[0]] for of_motor in modes], np.int8)
-        """Mode of operation that each motor shall have."""
+        """Wanted mode of operation of each motor."""
         self.goal = np.full(n, _OFF, np.int8)
         self.status = np.zeros(n, np.int8)
         self.found = np.zeros(n, np.int64)

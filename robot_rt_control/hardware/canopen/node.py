@@ -16,7 +16,7 @@ from canopen.sdo import SdoAbortedError, SdoCommunicationError
 
 from robot_rt_control.hardware.canopen import objects
 from robot_rt_control.hardware.canopen.plan import DrivePlan, Pdo, object_name
-from robot_rt_control.model.canopen import CanopenDrive, CanopenDrives
+from robot_rt_control.model.workcell.canopen import CanopenDrive, CanopenDrives
 from robot_rt_control.vocabulary.errors import HardwareError
 
 _PDO_NOT_VALID = 1 << 31

@@ -45,7 +45,7 @@ class Mapped:
 
     field: str
     index: int
-    """Of the first motor of a drive."""
+    """Index for the first motor of a drive."""
     dtype: str
     type: str
     """In the words of CiA 301."""

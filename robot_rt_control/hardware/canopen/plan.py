@@ -12,7 +12,7 @@ from canopen.objectdictionary import ODVariable
 
 from robot_rt_control.hardware.canopen import objects
 from robot_rt_control.hardware.canopen.objects import Mapped, into_pdos, received, transmitted
-from robot_rt_control.model.canopen import CanopenDrive
+from robot_rt_control.model.workcell.canopen import CanopenDrive
 from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import HardwareError
 
@@ -50,7 +50,7 @@ class DrivePlan:
 
     drive: CanopenDrive
     modes: tuple[tuple[CommandMode, ...], ...]
-    """Of each motor: those in which its joint is commanded."""
+    """For each motor, the modes in which its joint is commanded."""
     dictionary: canopen.ObjectDictionary
     rpdos: tuple[Pdo, ...]
     tpdos: tuple[Pdo, ...]

@@ -1,4 +1,4 @@
-"""The plugin `canopen`: drives with the profile CiA 402 on a CAN bus. Its configuration: model/canopen.py.
+"""The plugin `canopen`: drives with the profile CiA 402 on a CAN bus. Its configuration: model/workcell/canopen.py.
 
 Each `write` sends all RPDOs and then SYNC, with which the drives apply them and sample their states. The next `read`
 takes the TPDOs, which have arrived meanwhile; for missing ones it waits at most `exchange_bound`.
@@ -26,7 +26,7 @@ from robot_rt_control.hardware.drives.configure import configure_drives
 from robot_rt_control.hardware.parameters import checked
 from robot_rt_control.hardware.plugin import CallbackReturn, HardwareInfo, HardwarePlugin, HardwareReturn
 from robot_rt_control.memory.layout import device_dtype
-from robot_rt_control.model.canopen import CanopenDrives
+from robot_rt_control.model.workcell.canopen import CanopenDrives
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import HardwareError

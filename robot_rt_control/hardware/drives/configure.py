@@ -9,7 +9,7 @@ from robot_rt_control.hardware.interfaces import standard_command_interfaces, st
 from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.drive_layout import drives_dtype
 from robot_rt_control.memory.joint_modes import pack_modes
-from robot_rt_control.model.drives import Drives
+from robot_rt_control.model.workcell.drives import Drives
 from robot_rt_control.vocabulary.enums import CommandMode
 
 

@@ -2,8 +2,8 @@
 
 import math
 
+from robot_rt_control.hardware.drives.bus_exchange import do_tx_rx
 from robot_rt_control.hardware.drives.cia402 import controlword, motor_status
-from robot_rt_control.hardware.drives.network import do_tx_rx
 from robot_rt_control.hardware.drives.packets import analyze_rx_packet, generate_tx_packet
 from robot_rt_control.memory.joint_modes import mode_of
 from robot_rt_control.native.realtime_code import realtime

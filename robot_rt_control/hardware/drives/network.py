@@ -1,6 +1,7 @@
-"""The networks on which drives may be: how the loop exchanges packets, and what is there.
+"""The networks on which drives may be, outside of the loop: how they are set up, and what is there.
 
-A further network needs its model in `model/drives.py`; here its kind, its exchange, and a class like `TestBusNetwork`.
+A further network needs its model in `model/workcell/drives.py`, its exchange in `bus_exchange.py`, and here a
+class like `TestBusNetwork`.
 """
 
 from __future__ import annotations
@@ -10,26 +11,11 @@ from typing import Protocol
 
 import numpy as np
 
-from robot_rt_control.hardware.drives.test_bus import exchange_on_test_bus, fill_test_bus
+from robot_rt_control.hardware.drives.bus_exchange import TEST_BUS
+from robot_rt_control.hardware.drives.simulated_bus_setup import fill_test_bus
 from robot_rt_control.hardware.info import HardwareInfo
-from robot_rt_control.model.drives import Drives
-from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.model.workcell.drives import Drives
 from robot_rt_control.vocabulary.errors import HardwareError
-
-REPORTED, TEST_BUS = 0, 1
-"""Values of `drives_dtype.network`. REPORTED: a driver process exchanges packets, and reports states of motors."""
-
-
-@realtime
-def do_tx_rx(drives, dt):
-    """Send the packets of all drives, and take what has arrived from them. It never waits longer than bounded.
-
-    Args:
-        drives: `tx` of each drive is sent; `rx` and `n_rx` are filled.
-        dt: [s] the loop's period.
-    """
-    if drives.network == TEST_BUS:
-        exchange_on_test_bus(drives, dt)
 
 
 class Network(Protocol):

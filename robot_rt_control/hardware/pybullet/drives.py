@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from operator import gt, sub
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pybullet
 
 from robot_rt_control.hardware.info import HardwarePart
-from robot_rt_control.hardware.pybullet.parameters import GainParameters
 from robot_rt_control.hardware.pybullet.world import PyBulletWorld, Robot
+from robot_rt_control.hardware.world.drives import clamped, position_step, reaches
+from robot_rt_control.hardware.world.parameters import GainParameters
+from robot_rt_control.model.robot.urdf import Mimic
 from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import HardwareError
 
 _POSITION, _VELOCITY, _EFFORT = CommandMode.POSITION, CommandMode.VELOCITY, CommandMode.EFFORT
-_CATCH_UP = 1.1
-"""A position drive moves its goal, and the joint, at most this many times as fast as the system limit."""
-
-
-def _clamped(value: float, most: float) -> float:
-    return min(max(value, -most), most)
+_GEAR = 0.2
+"""The share of its error that the gear between a follower and its leader takes away in each step."""
 
 
 class Drives:
-    """The drives of a part's joints, and of those that mimic them.
-
-    Position and velocity drives are PyBullet's motor constraints, with the joint's effort limit as their
-    greatest effort. A position drive takes away the fraction k of the error in each step; so that
-    it does not lag a moving command, its velocity goal is (1 - k) times the command's change: then the
-    joint is where the command was for it to be, in the step after the command. As a real drive does, it limits the
-    joint's speed: if commands went on while the simulation stood still, or stopped dead, the joint catches up
-    without a blow.
+    """The drives of a part's joints, and of those that mimic them: PyBullet's motor constraints by world/drives.py.
 
     Args:
         world: where the part's robot is.
@@ -63,14 +53,32 @@ class Drives:
             kind = pybullet.getJointInfo(self.body, index, physicsClientId=self.client)[2]
             if kind not in movable:
                 raise HardwareError(f"{item}: joint {name!r}", expected="a revolute or prismatic joint", got="another")
-        # PyBullet ignores <mimic>: these joints are driven along.
+        # PyBullet ignores <mimic>: these joints are driven along, and a gear couples them to their leaders. Without it,
+        # two fingers that both press as hard as they can would hold a thing anywhere between them.
         self.mimics = [(part.joint_names.index(m.joint), m, robot.joint(m.name, item)) for m in part.followers]
+        for leader, mimic, index in self.mimics:
+            self._couple(leader, mimic, index)
         self.measured = state[0::3]
         self.commands = (command[0::3], command[1::3], command[2::3])
         n = len(self.joints)
         self.modes = (CommandMode.NONE,) * n
         self._groups = [_Group(self, CommandMode.NONE, range(n), list(part.initial_position))]
         self._groups[0].place()
+
+    def _couple(self, leader: int, mimic: Mimic, index: int) -> None:
+        zero = (0.0, 0.0, 0.0)
+        frames = ((1.0, 0.0, 0.0), zero, zero)  # of no meaning for joints of one body
+        gear = pybullet.createConstraint(
+            self.body, index, self.body, self.joints[leader], pybullet.JOINT_GEAR, *frames, physicsClientId=self.client
+        )
+        pybullet.changeConstraint(
+            gear,
+            gearRatio=-mimic.multiplier,
+            relativePositionTarget=mimic.offset,
+            erp=_GEAR,
+            maxForce=self.part.limits.effort[leader],
+            physicsClientId=self.client,
+        )
 
     def switch(self, modes: tuple[CommandMode, ...], measured: list[float]) -> None:
         """Change the modes; `measured` positions are where NONE holds, and what the first command moves from."""
@@ -87,20 +95,30 @@ class Drives:
         if changed := [j for j, (mode, old) in enumerate(zip(modes, before, strict=True)) if mode != old]:
             _Group(self, CommandMode.NONE, changed, []).release()
 
-    def apply(self) -> None:
-        """Hand this period's goals to the simulator; efforts count for one step of the simulation only."""
-        for group in self._groups:
-            group.apply()
+    @property
+    def appliers(self) -> list[Callable[[], None]]:
+        """They hand this period's goals to the simulator. Valid until the modes change."""
+        return [group.apply for group in self._groups]
 
-    def apply_effort(self) -> None:
-        """Again before each further step of the simulation, for the joints in effort mode."""
-        for group in self._groups:
-            if group.mode == _EFFORT:
-                group.apply_effort()
+    @property
+    def effort_appliers(self) -> list[Callable[[], None]]:
+        """They do so again before each further step of the simulation, for the joints in effort mode."""
+        return [group.apply for group in self._groups if group.mode == _EFFORT]
+
+
+def _reader(values: np.ndarray, joints: Sequence[int]) -> Callable[[], list[float]]:
+    """A function that gives the present values of these joints."""
+    if len(joints) == len(values):
+        reader: Callable[[], list[float]] = values.tolist
+        return reader
+    chosen = list(joints)
+    return lambda: list(values[chosen].tolist())
 
 
 class _Group:
     """Joints of a part that are in one mode.
+
+    The simulator keeps the goals of motors: they cross its border only when they change.
 
     Args:
         joints: their indices in the part.
@@ -110,10 +128,9 @@ class _Group:
     def __init__(self, drives: Drives, mode: CommandMode, joints: Sequence[int], last: list[float]) -> None:
         part, gains = drives.part, drives.gains
         self.mode, self.joints, self.last = mode, joints, last
-        self._target = {"bodyUniqueId": drives.body, "physicsClientId": drives.client}
-        # Of the whole part, a view instead of a copy.
-        pick = slice(None) if len(joints) == len(drives.joints) else list(joints)
-        self._pick, self._measured, self._commands = pick, drives.measured, drives.commands
+        self._body, self._client = drives.body, drives.client
+        self._measured = _reader(drives.measured, joints)
+        self._positions, self._velocities, self._efforts = (_reader(values, joints) for values in drives.commands)
         self._indices = [drives.joints[j] for j in joints]
         place = {j: i for i, j in enumerate(joints)}
         self._mimics = [(place[leader], m) for leader, m, _ in drives.mimics if leader in place]
@@ -122,52 +139,62 @@ class _Group:
         self._forces = self._most + [self._most[leader] for leader, _ in self._mimics]
         self._position_gains = [gains.position] * len(self._all)
         self._velocity_gains = [gains.velocity] * len(self._all)
-        self._steps = [_CATCH_UP * part.limits.velocity[j] * drives.period for j in joints]
+        reach = reaches(part, drives.period)
+        self._reach = [reach[j] for j in joints]
         self._feed_forward = (1.0 - gains.position) / drives.period
+        self._at_rest = [0.0] * len(joints)
+        self._sent: tuple[list[float], ...] = ()
+        self.apply = self._apply_of(mode)
+        """Hand this period's goals to the simulator; efforts count for one step of the simulation only."""
+
+    def _apply_of(self, mode: CommandMode) -> Callable[[], None]:
+        if mode == _POSITION:
+            return self._follow_positions
+        if mode == _VELOCITY:
+            return self._follow_velocities
+        return self._apply_efforts if mode == _EFFORT else self._hold
 
     def place(self) -> None:
         """Put the joints where they are held, without motors."""
         for index, position in zip(self._all, self._followed(self.last, offset=True), strict=True):
-            pybullet.resetJointState(
-                self._target["bodyUniqueId"], index, position, 0.0, physicsClientId=self._target["physicsClientId"]
-            )
+            pybullet.resetJointState(self._body, index, position, 0.0, physicsClientId=self._client)
         self.release()
 
     def release(self) -> None:
         """Take the simulator's own velocity motors away: else they brake whatever an effort command moves."""
         pybullet.setJointMotorControlArray(
-            **self._target,
-            jointIndices=self._all,
-            controlMode=pybullet.VELOCITY_CONTROL,
+            self._body,
+            self._all,
+            pybullet.VELOCITY_CONTROL,
             forces=[0.0] * len(self._all),
+            physicsClientId=self._client,
         )
 
-    def apply(self) -> None:
-        """Hand this period's goals to the simulator."""
-        if self.mode == _POSITION:
-            self._follow_positions()
-        elif self.mode == _VELOCITY:
-            pybullet.setJointMotorControlArray(
-                **self._target,
-                jointIndices=self._all,
-                controlMode=pybullet.VELOCITY_CONTROL,
-                targetVelocities=self._followed(self._commands[1][self._pick].tolist(), offset=False),
-                forces=self._forces,
-                velocityGains=self._velocity_gains,
-            )
-        elif self.mode == _EFFORT:
-            self.apply_effort()
-        else:
-            self._drive(self.last, [0.0] * len(self.last))
-
-    def apply_effort(self) -> None:
-        """Hand the efforts to the simulator, which forgets them after each of its steps."""
-        efforts = self._commands[2][self._pick].tolist()
+    def _apply_efforts(self) -> None:
         pybullet.setJointMotorControlArray(
-            **self._target,
-            jointIndices=self._indices,
-            controlMode=pybullet.TORQUE_CONTROL,
-            forces=list(map(_clamped, efforts, self._most)),
+            self._body,
+            self._indices,
+            pybullet.TORQUE_CONTROL,
+            forces=list(map(clamped, self._efforts(), self._most)),
+            physicsClientId=self._client,
+        )
+
+    def _hold(self) -> None:
+        self._drive(self.last, self._at_rest)
+
+    def _follow_velocities(self) -> None:
+        wanted = self._velocities()
+        if self._sent == (wanted,):
+            return
+        self._sent = (wanted,)
+        pybullet.setJointMotorControlArray(
+            self._body,
+            self._all,
+            pybullet.VELOCITY_CONTROL,
+            targetVelocities=self._followed(wanted, offset=False),
+            forces=self._forces,
+            velocityGains=self._velocity_gains,
+            physicsClientId=self._client,
         )
 
     def _followed(self, values: list[float], *, offset: bool) -> list[float]:
@@ -177,28 +204,24 @@ class _Group:
         return values + [values[leader] * m.multiplier + (m.offset if offset else 0.0) for leader, m in self._mimics]
 
     def _follow_positions(self) -> None:
-        k = self._feed_forward
-        goal = self._commands[0][self._pick].tolist()
-        changes = list(map(sub, goal, self.last))
-        if any(map(gt, map(abs, changes), self._steps)):
-            changes = list(map(_clamped, changes, self._steps))
-            goal = [last + change for last, change in zip(self.last, changes, strict=True)]
-        self.last = goal
-        # The joint's next speed is (position gain) * error / period + k * change: both parts keep the limit.
-        measured = self._measured[self._pick].tolist()
-        errors = list(map(sub, goal, measured))
-        if any(map(gt, map(abs, errors), self._steps)):
-            goal = [q + _clamped(error, most) for q, error, most in zip(measured, errors, self._steps, strict=True)]
-        self._drive(goal, [k * change for change in changes])
+        self.last, changes, goal = position_step(self._positions(), self.last, self._measured(), self._reach)
+        self._drive(goal, [self._feed_forward * change for change in changes])
 
     def _drive(self, goal: list[float], velocity: list[float]) -> None:
+        if self._sent == (goal, velocity):
+            return
+        self._sent = (goal, velocity)
+        if self._mimics:
+            goal, velocity = self._followed(goal, offset=True), self._followed(velocity, offset=False)
+        # By place: to find nine arguments by their names takes as long as the rest of the call.
         pybullet.setJointMotorControlArray(
-            **self._target,
-            jointIndices=self._all,
-            controlMode=pybullet.POSITION_CONTROL,
-            targetPositions=self._followed(goal, offset=True),
-            targetVelocities=self._followed(velocity, offset=False),
-            forces=self._forces,
-            positionGains=self._position_gains,
-            velocityGains=self._velocity_gains,
+            self._body,
+            self._all,
+            pybullet.POSITION_CONTROL,
+            goal,
+            velocity,
+            self._forces,
+            self._position_gains,
+            self._velocity_gains,
+            self._client,
         )

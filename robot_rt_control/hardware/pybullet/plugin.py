@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import numpy as np
 import pybullet
 
-from robot_rt_control.hardware.info import HardwarePart
 from robot_rt_control.hardware.interfaces import part_slices, standard_command_interfaces, standard_state_interfaces
-from robot_rt_control.hardware.parameters import checked
-from robot_rt_control.hardware.plugin import CallbackReturn, HardwareInfo, HardwarePlugin, HardwareReturn
-from robot_rt_control.hardware.pybullet.camera import picture, write_png
+from robot_rt_control.hardware.plugin import CallbackReturn, HardwareReturn
+from robot_rt_control.hardware.pybullet.camera import picture_and_bodies
 from robot_rt_control.hardware.pybullet.drives import Drives
-from robot_rt_control.hardware.pybullet.io import SimulatedIo
-from robot_rt_control.hardware.pybullet.io_parameters import IoParameters
-from robot_rt_control.hardware.pybullet.parameters import CameraParameters, PyBulletParameters
-from robot_rt_control.hardware.pybullet.sensors import Sensor, make_sensors
 from robot_rt_control.hardware.pybullet.shear import Shear
 from robot_rt_control.hardware.pybullet.springs import Springs
 from robot_rt_control.hardware.pybullet.world import PyBulletWorld
-from robot_rt_control.model.pose import Pose
-from robot_rt_control.vocabulary.enums import CommandMode, PartKind
-from robot_rt_control.vocabulary.errors import HardwareError, unknown
-from robot_rt_control.vocabulary.part_kinds import JOINT_INTERFACES, JOINTED_KINDS
+from robot_rt_control.hardware.world.io import SimulatedIo, simulated_io
+from robot_rt_control.hardware.world.parameters import CameraParameters
+from robot_rt_control.hardware.world.sensors import Sensor, make_sensors
+from robot_rt_control.hardware.world.simulator import SimulatorPlugin, has_io, n_of_joints
+from robot_rt_control.vocabulary.enums import CommandMode
+from robot_rt_control.vocabulary.errors import HardwareError
+from robot_rt_control.vocabulary.part_kinds import JOINTED_KINDS
 
 _OK = HardwareReturn.OK
 
@@ -48,31 +44,12 @@ def _placer(state: np.ndarray, places: list[int]) -> Callable[[list[float]], Non
     return scatter
 
 
-def _has_io(part: HardwarePart) -> bool:
-    """Whether the simulation reads inputs of the part, or acts by its outputs; those of sensor parts are sensors."""
-    return (part.kind == PartKind.IO or part.kind in JOINTED_KINDS) and bool(part.inputs or part.outputs)
+class PyBulletPlugin(SimulatorPlugin):
+    """A world in PyBullet."""
 
-
-def _n_of_joints(part: HardwarePart) -> int:
-    """How many of a part's states, and of its commands, are those of its joints: the first ones."""
-    return len(JOINT_INTERFACES) * len(part.joint_names)
-
-
-class PyBulletPlugin(HardwarePlugin):
-    """One simulated world. `read` looks, `write` sets the drives and steps by one period.
-
-    The same commands give the same states, bit by bit, in each run.
-    """
-
-    simulated = True
+    engine = "pybullet"
 
     _world: PyBulletWorld | None = None
-
-    def on_init(self, info: HardwareInfo) -> CallbackReturn:
-        self.info = info
-        where = f"hardware {info.name!r}, parameters of the pybullet plugin"
-        self.parameters = checked(PyBulletParameters, info.parameters, where)
-        return CallbackReturn.SUCCESS
 
     def on_configure(self) -> CallbackReturn:
         self._world = PyBulletWorld(self.info, self.parameters)
@@ -89,45 +66,28 @@ class PyBulletPlugin(HardwarePlugin):
         self._states = {name: self.state[places] for name, places in state_slices.items()}
         self._commands = {name: self.command[places] for name, places in command_slices.items()}
         self._drives: dict[str, Drives] = {}
-        self._springs = Springs(world, self.parameters.world.tools)
-        self._shear = Shear(world, self.parameters.world.objects, self.info.period_s / world.substeps)
-        self._check_io()
+        springs = Springs(world, self.parameters.world.tools)
+        shear = Shear(world, self.parameters.world.objects, self.info.period_s / world.substeps)
+        self._pushes = [push.apply for push in (springs, shear) if push.exists]
         self._io: list[SimulatedIo] = []
         joints: dict[int, list[int]] = {}
         places: dict[int, list[int]] = {}
         for part in self.info.parts:
             if part.kind in JOINTED_KINDS:
-                n, period_s = _n_of_joints(part), self.info.period_s
+                n, period_s = n_of_joints(part), self.info.period_s
                 command, measured = self._commands[part.name][:n], self._states[part.name][:n]
                 drives = Drives(world, part, self.parameters.gains, command, measured, period_s)
                 self._drives[part.name] = drives
                 joints.setdefault(drives.body, []).extend(drives.joints)
                 first = state_slices[part.name].start
                 places.setdefault(drives.body, []).extend(range(first, first + n))
-            if _has_io(part):
-                self._io.append(self._connect_io(world, part))
+            if has_io(part):
+                n = n_of_joints(part)
+                state, command = self._states[part.name], self._commands.get(part.name, self.command[:0])
+                self._io.append(simulated_io(world, part, self.parameters.world, state[n:], command[n:]))
         self._bodies = [(body, indices, _placer(self.state, places[body])) for body, indices in joints.items()]
         self._effort_echo: list[tuple[np.ndarray, np.ndarray]] = []
-        self._sensors: list[Sensor] = make_sensors(
-            world, self.info, self.parameters.world.sensors, self._states, self.parameters.world.seed
-        )
-
-    def _check_io(self) -> None:
-        """Each entry of `world.io` is a part with inputs or outputs, and the only one that speaks of its inputs."""
-        known = [part.name for part in self.info.parts if _has_io(part)]
-        for name in self.parameters.world.io:
-            what = f"hardware {self.info.name!r}: world.io.{name}"
-            if name not in known:
-                raise HardwareError(what, expected=unknown("part with inputs or outputs", name, known), got=repr(name))
-            if name in self.parameters.world.sensors:
-                raise HardwareError(what, expected="its inputs here or in world.sensors, not in both")
-
-    def _connect_io(self, world: PyBulletWorld, part: HardwarePart) -> SimulatedIo:
-        n = _n_of_joints(part)
-        states = self._states[part.name][n:]
-        commands = self._commands.get(part.name, self.command[:0])[n:]
-        given = self.parameters.world.io.get(part.name, IoParameters())
-        return SimulatedIo(world, part, given, states[: len(part.inputs)], states[len(part.inputs) :], commands)
+        self._sensors: list[Sensor] = make_sensors(world, self.info, self.parameters.world, self._states)
 
     def on_activate(self) -> CallbackReturn:
         self.perform_command_mode_switch(
@@ -153,6 +113,8 @@ class PyBulletPlugin(HardwarePlugin):
             for j, mode in enumerate(drives.modes)
             if mode == CommandMode.EFFORT
         ]
+        self._appliers = [apply for drives in self._drives.values() for apply in drives.appliers]
+        self._effort_appliers = [apply for drives in self._drives.values() for apply in drives.effort_appliers]
         return _OK
 
     def read(self, time_s: float, period_s: float) -> HardwareReturn:
@@ -160,11 +122,12 @@ class PyBulletPlugin(HardwarePlugin):
         assert world is not None
         for body, joints, place in self._bodies:
             values: list[float] = []
-            for position, velocity, _, effort in pybullet.getJointStates(body, joints, physicsClientId=world.client):
+            for position, velocity, _, effort in pybullet.getJointStates(body, joints, world.client):
                 values += (position, velocity, effort)
             place(values)
         for measured, commanded in self._effort_echo:
             measured[:] = commanded
+        world.look()
         for sensor in self._sensors:
             sensor.read()
         for io in self._io:
@@ -174,22 +137,20 @@ class PyBulletPlugin(HardwarePlugin):
     def write(self, time_s: float, period_s: float) -> HardwareReturn:
         world = self._world
         assert world is not None
-        for drives in self._drives.values():
-            drives.apply()
+        for apply in self._appliers:
+            apply()
         for io in self._io:
             io.apply()
-        self._springs.apply()
-        self._shear.apply()
-        pybullet.stepSimulation(physicsClientId=world.client)
+        for push in self._pushes:
+            push()
+        pybullet.stepSimulation(world.client)
         for _ in range(world.substeps - 1):
-            for drives in self._drives.values():
-                drives.apply_effort()
-            self._springs.apply()
-            self._shear.apply()
-            pybullet.stepSimulation(physicsClientId=world.client)
+            for apply in self._effort_appliers:
+                apply()
+            for push in self._pushes:
+                push()
+            pybullet.stepSimulation(world.client)
         return _OK
-
-    # --- beyond the contract: what tests and demonstrations ask of a simulation --------------------------
 
     @property
     def world(self) -> PyBulletWorld:
@@ -198,33 +159,5 @@ class PyBulletPlugin(HardwarePlugin):
             raise HardwareError(f"hardware {self.info.name!r}: there is no world", hint="Configure the plugin first")
         return self._world
 
-    def object_pose(self, name: str) -> Pose:
-        """X_WO: where an object is."""
-        return self.world.object_pose(name)
-
-    def move_object(self, name: str, pose: Pose) -> None:
-        """Put an object somewhere else, at rest."""
-        self.world.move_object(name, pose)
-
-    @property
-    def has_window(self) -> bool:
-        """Whether the scene is shown in a window."""
-        return self.parameters.gui
-
-    def take_picture(self, path: str | Path, width: int = 0, height: int = 0) -> np.ndarray:
-        """Write what the camera sees as PNG; returns uint8 of shape (height, width, 3).
-
-        Args:
-            path: of the file.
-            width, height: [pixels]; 0: as the parameters say.
-
-        Raises:
-            HardwareError: the size is not possible.
-        """
-        camera = self.parameters.world.camera
-        if width or height:
-            size = {"width": width or camera.width, "height": height or camera.height}
-            camera = checked(CameraParameters, camera.model_dump() | size, "size of the picture")
-        pixels = picture(self.world, camera)
-        write_png(pixels, path)
-        return pixels
+    def picture_and_bodies(self, camera: CameraParameters) -> tuple[np.ndarray, np.ndarray]:
+        return picture_and_bodies(self.world, camera)

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pybullet
 
-from robot_rt_control.hardware.pybullet.parameters import ObjectParameters, Profile
+from robot_rt_control.hardware.world.parameters import ObjectParameters
+from robot_rt_control.hardware.world.profile_mesh import profile_mesh
 
-Point = tuple[float, float, float]
+PLANE_COLORS = np.array([[[255, 255, 255], [160, 184, 224]]], np.uint8)
+"""Picture of a plane's texture: its fields have the one or the other color."""
+_PLANE_M = 30
+"""Edge of what is seen of a plane, in fields of 1 m."""
+_PLANE_SIZE_M = (200.0, 200.0, 10.0)
+"""What touches a plane touches a box, whose contacts with other shapes are those of two bodies."""
 
 
 def shapes_of(thing: ObjectParameters) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What createCollisionShape and createVisualShape take for an object that is neither a URDF nor a plane."""
+    """What createCollisionShape and createVisualShape take for an object that is no URDF."""
+    if thing.plane:
+        return _plane()
     if thing.profile is not None:
         vertices, indices, normals = profile_mesh(thing.profile)
         mesh = {"shapeType": pybullet.GEOM_MESH, "vertices": vertices, "indices": indices}
@@ -28,33 +37,17 @@ def shapes_of(thing: ObjectParameters) -> tuple[dict[str, Any], dict[str, Any]]:
     return cylinder | {"height": thing.cylinder.height}, cylinder | {"length": thing.cylinder.height}
 
 
-def profile_mesh(given: Profile) -> tuple[list[Point], list[int], list[Point]]:
-    """Vertices, indices and normals of a body whose top follows a line.
-
-    Each face has corners of its own, so that edges are drawn sharp; triangles turn counter-clockwise seen from outside.
-    """
-    vertices: list[Point] = []
-    normals: list[Point] = []
+def _plane() -> tuple[dict[str, Any], dict[str, Any]]:
+    half = [edge / 2 for edge in _PLANE_SIZE_M]
+    box = {"shapeType": pybullet.GEOM_BOX, "halfExtents": half, "collisionFramePosition": [0, 0, -half[2]]}
+    corners: list[tuple[int, int, int]] = []
+    texture: list[tuple[float, float]] = []
     indices: list[int] = []
-
-    def face(*corners: Point) -> None:
-        """Four corners in one plane, counter-clockwise seen from outside."""
-        a, b, c = corners[:3]
-        u, v = [b[i] - a[i] for i in range(3)], [c[i] - a[i] for i in range(3)]
-        normal = (u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0])
-        length = sum(n * n for n in normal) ** 0.5
-        first = len(vertices)
-        vertices.extend(corners)
-        normals.extend([(normal[0] / length, normal[1] / length, normal[2] / length)] * 4)
-        indices.extend(first + i for i in (0, 1, 2, 0, 2, 3))
-
-    right, left, bottom = -given.width / 2, given.width / 2, given.bottom
-    for (x0, z0), (x1, z1) in zip(given.points, given.points[1:], strict=False):
-        face((x0, right, z0), (x1, right, z1), (x1, left, z1), (x0, left, z0))
-        face((x0, left, bottom), (x1, left, bottom), (x1, right, bottom), (x0, right, bottom))
-        face((x0, right, bottom), (x1, right, bottom), (x1, right, z1), (x0, right, z0))
-        face((x1, left, bottom), (x0, left, bottom), (x0, left, z0), (x1, left, z1))
-    (x0, z0), (x1, z1) = given.points[0], given.points[-1]
-    face((x0, left, bottom), (x0, right, bottom), (x0, right, z0), (x0, left, z0))
-    face((x1, right, bottom), (x1, left, bottom), (x1, left, z1), (x1, right, z1))
-    return vertices, indices, normals
+    for x in range(-_PLANE_M // 2, _PLANE_M // 2):
+        for y in range(-_PLANE_M // 2, _PLANE_M // 2):
+            indices += [len(corners) + i for i in (0, 1, 2, 0, 2, 3)]
+            corners += [(x, y, 0), (x + 1, y, 0), (x + 1, y + 1, 0), (x, y + 1, 0)]
+            texture += [(0.25 + 0.5 * ((x + y) % 2), 0.5)] * 4
+    seen: dict[str, Any] = {"shapeType": pybullet.GEOM_MESH, "rgbaColor": [1, 1, 1, 1]}
+    mesh = {"vertices": corners, "indices": indices, "uvs": texture, "normals": [(0, 0, 1)] * len(corners)}
+    return box, seen | mesh

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 import pybullet
 
-from robot_rt_control.hardware.pybullet.parameters import ToolParameters
 from robot_rt_control.hardware.pybullet.world import PyBulletWorld
+from robot_rt_control.hardware.world.parameters import ToolParameters
 
 
 class Springs:
@@ -27,6 +27,11 @@ class Springs:
                 robot = world.robot(tool.part_of, f"tool {tool.name!r}")
                 joint = robot.joint(f"{tool.name}_joint", f"tool {tool.name!r}")
                 self._springs.append((robot.body, joint, tool.spring))
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is any."""
+        return bool(self._springs)
 
     def apply(self) -> None:
         """Push, for the next step of the simulation."""

@@ -10,15 +10,27 @@ from pathlib import Path
 import pybullet
 
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart
-from robot_rt_control.hardware.pybullet.parameters import ObjectParameters, PyBulletParameters, SurfaceParameters
-from robot_rt_control.hardware.pybullet.shapes import shapes_of
-from robot_rt_control.hardware.pybullet.tools import write_with_tools
+from robot_rt_control.hardware.parameters import Vector
+from robot_rt_control.hardware.pybullet.io import BASE_LINK as BASE_LINK
+from robot_rt_control.hardware.pybullet.io import BodyGrip, BodyJoint, ContactQuery
+from robot_rt_control.hardware.pybullet.sensors import JointReaction, Ray
+from robot_rt_control.hardware.pybullet.shapes import PLANE_COLORS, shapes_of
+from robot_rt_control.hardware.world.io_parameters import GripOutput
+from robot_rt_control.hardware.world.parameters import ObjectParameters, SimulatorParameters, SurfaceParameters
+from robot_rt_control.hardware.world.part_robot import robot_with_joints
+from robot_rt_control.hardware.world.png import write_png
+from robot_rt_control.hardware.world.sensors import Frame
+from robot_rt_control.hardware.world.substeps import substeps_of
+from robot_rt_control.hardware.world.tools import write_with_tools
+from robot_rt_control.hardware.world.urdf_shapes import PLANE_FRICTION, require_meshes
 from robot_rt_control.model.paths import resolve_path
 from robot_rt_control.model.pose import Pose
+from robot_rt_control.model.robot.urdf_reader import read_urdf
+from robot_rt_control.model.workcell.mount import Mount
 from robot_rt_control.vocabulary.errors import HardwareError, unknown
 
-BASE_LINK = -1
-"""PyBullet's index of a body's root link."""
+_LINK_BITS = 24
+"""In PyBullet's pictures of what is seen where: below, the number of the body; above, that of the link and 1."""
 
 
 @dataclass
@@ -52,14 +64,16 @@ class PyBulletWorld:
         HardwareError: a file, link, joint or name is wrong.
     """
 
-    def __init__(self, info: HardwareInfo, parameters: PyBulletParameters) -> None:
+    def __init__(self, info: HardwareInfo, parameters: SimulatorParameters) -> None:
         self._info, self._parameters = info, parameters
+        self._seen: dict[tuple[int, int], tuple[tuple[float, float, float], tuple[float, float, float, float]]] = {}
+        """Body and link → its pose, since the last `look`."""
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self.client: int = pybullet.connect(pybullet.GUI if parameters.gui else pybullet.DIRECT)
         if self.client < 0:
             raise HardwareError(f"hardware {info.name!r}: PyBullet refused a connection", got=f"{self.client}")
         try:
-            self.substeps = self._substeps()
+            self.substeps = substeps_of(info, parameters.world.timestep)
             pybullet.setGravity(*parameters.world.gravity, physicsClientId=self.client)
             pybullet.setTimeStep(info.period_s / self.substeps, physicsClientId=self.client)
             # Contact pairs in a fixed order: the same run gives the same bits.
@@ -81,31 +95,27 @@ class PyBulletWorld:
             self._folder.cleanup()
             self._folder = None
 
-    def _substeps(self) -> int:
-        period, timestep = self._info.period_s, self._parameters.world.timestep or self._info.period_s
-        substeps = round(period / timestep)
-        if substeps < 1 or abs(substeps * timestep - period) > 1e-9 * period:
-            raise HardwareError(
-                f"hardware {self._info.name!r}: world.timestep",
-                expected=f"the period {period} s or a whole fraction of it",
-                got=f"{timestep} s",
-            )
-        return substeps
-
     # --- objects --------------------------------------------------------------------------------
 
     def _add_object(self, thing: ObjectParameters) -> int:
         pose = thing.pose
         item = f"hardware {self._info.name!r}, object {thing.name!r}"
-        if thing.urdf is not None or thing.plane:
-            path = resolve_path(thing.urdf or "pybullet_data://plane.urdf", Path.cwd(), item)
-            body = self._load(path, pose, fixed=thing.fixed or bool(thing.plane), item=item)
-            if thing.mass is not None and not thing.plane and not thing.fixed:
+        if thing.urdf is not None:
+            path = resolve_path(thing.urdf, Path.cwd(), item)
+            body = self._load(path, pose, fixed=thing.fixed, item=item)
+            if thing.mass is not None and not thing.fixed:
                 pybullet.changeDynamics(body, BASE_LINK, mass=thing.mass, physicsClientId=self.client)
+            self._release(body, list(range(pybullet.getNumJoints(body, physicsClientId=self.client))))
         else:
             body = self._add_shape(thing, pose)
         # A robot's link moves other bodies only if those may not sleep.
-        changes = {"activationState": pybullet.ACTIVATION_STATE_DISABLE_SLEEPING}
+        # By default what flies would lose part of its speed, and so would joints that nothing drives.
+        changes = {
+            "activationState": pybullet.ACTIVATION_STATE_DISABLE_SLEEPING, "linearDamping": 0.0, "angularDamping": 0.0,
+        }  # fmt: skip
+        if thing.plane:
+            changes["lateralFriction"] = PLANE_FRICTION
+            self._chequer(body)
         if thing.friction is not None:
             changes["lateralFriction"] = thing.friction
         pybullet.changeDynamics(body, BASE_LINK, physicsClientId=self.client, **changes)
@@ -117,13 +127,20 @@ class PyBulletWorld:
     def _add_shape(self, thing: ObjectParameters, pose: Pose) -> int:
         shape, visual = shapes_of(thing)
         return pybullet.createMultiBody(
-            baseMass=0.0 if thing.fixed or thing.profile is not None else thing.mass or 1.0,
+            baseMass=0.0 if thing.fixed or thing.plane or thing.profile is not None else thing.mass or 1.0,
             baseCollisionShapeIndex=pybullet.createCollisionShape(physicsClientId=self.client, **shape),
             baseVisualShapeIndex=pybullet.createVisualShape(physicsClientId=self.client, **visual),
             basePosition=pose.position,
             baseOrientation=pose.orientation,
             physicsClientId=self.client,
         )
+
+    def _chequer(self, body: int) -> None:
+        with tempfile.TemporaryDirectory(prefix="robot_rt_control_") as folder:
+            file = Path(folder) / "plane.png"
+            write_png(PLANE_COLORS, file)
+            texture = pybullet.loadTexture(str(file), physicsClientId=self.client)
+        pybullet.changeVisualShape(body, BASE_LINK, textureUniqueId=texture, physicsClientId=self.client)
 
     def _soften(self, surface: SurfaceParameters) -> None:
         item = f"hardware {self._info.name!r}, surface of {surface.body!r}"
@@ -139,12 +156,11 @@ class PyBulletWorld:
             pybullet.changeDynamics(body, link, physicsClientId=self.client, **changes)
 
     def _load(self, path: Path, pose: Pose, *, fixed: bool, item: str) -> int:
+        require_meshes(read_urdf(path), item)
         flags = pybullet.URDF_USE_INERTIA_FROM_FILE if self._parameters.world.inertia == "urdf" else 0
         place = pose.position, pose.orientation
         try:
-            body = pybullet.loadURDF(
-                str(path), *place, useFixedBase=fixed, flags=flags, physicsClientId=self.client
-            )
+            body = pybullet.loadURDF(str(path), *place, useFixedBase=fixed, flags=flags, physicsClientId=self.client)
         except pybullet.error as error:
             raise HardwareError(f"{item}: PyBullet cannot load {path}", got=str(error)) from error
         if body < 0:
@@ -172,7 +188,9 @@ class PyBulletWorld:
             if part.mounted_on in robots:
                 robots[part.name] = robots[part.mounted_on]
             elif part.urdf is None and part.joint_names:
-                robots[part.name] = self._find_robot(part, robots)
+                distinct = {robot.body: robot for robot in robots.values()}
+                item = f"hardware {self._info.name!r}, part {part.name!r}"
+                robots[part.name] = robot_with_joints(part, distinct.values(), item)
         self._free_joints(robots)
         return robots
 
@@ -184,14 +202,13 @@ class PyBulletWorld:
                 driven[robots[part.name].body].update(part.joint_names, (m.name for m in part.followers))
         for robot in {robot.body: robot for robot in robots.values()}.values():
             free = [index for name, index in robot.joints.items() if name not in driven[robot.body]]
-            if free:
-                pybullet.setJointMotorControlArray(
-                    robot.body,
-                    free,
-                    pybullet.VELOCITY_CONTROL,
-                    forces=[0.0] * len(free),
-                    physicsClientId=self.client,
-                )
+            self._release(robot.body, free)
+
+    def _release(self, body: int, joints: list[int]) -> None:
+        if joints:
+            pybullet.setJointMotorControlArray(
+                body, joints, pybullet.VELOCITY_CONTROL, forces=[0.0] * len(joints), physicsClientId=self.client
+            )
 
     def _with_tools(self, path: Path, part: str) -> Path:
         """The robot's file or, where tools are mounted on it, another one with them."""
@@ -218,9 +235,7 @@ class PyBulletWorld:
         # The base link is not the root: load again so that it, and not the root, stands at the base pose.
         base, root = self.link_pose(robot.body, link), self.link_pose(robot.body, BASE_LINK)
         root_in_base = pybullet.multiplyTransforms(*pybullet.invertTransform(*base), *root)
-        position, orientation = pybullet.multiplyTransforms(
-            part.base.position, part.base.orientation, *root_in_base
-        )
+        position, orientation = pybullet.multiplyTransforms(part.base.position, part.base.orientation, *root_in_base)
         pybullet.removeBody(robot.body, physicsClientId=self.client)
         pose = Pose(position=position, orientation=orientation)
         return self._describe(self._load(path, pose, fixed=True, item=item), path)
@@ -233,9 +248,7 @@ class PyBulletWorld:
             joints[joint[1].decode()] = index
             links[joint[12].decode()] = index
             # Without these the simulator would invent friction that no model has.
-            pybullet.changeDynamics(
-                body, index, linearDamping=0.0, angularDamping=0.0, physicsClientId=self.client
-            )
+            pybullet.changeDynamics(body, index, linearDamping=0.0, angularDamping=0.0, physicsClientId=self.client)
         self._refuse_links_without_contact(body, path)
         return Robot(body, joints, links)
 
@@ -259,24 +272,9 @@ class PyBulletWorld:
                     hint="PyBullet needs it: put a fixed joint and a link between the root and the first moving joint",
                 )
 
-    def _find_robot(self, part: HardwarePart, robots: dict[str, Robot]) -> Robot:
-        item = f"hardware {self._info.name!r}, part {part.name!r}"
-        distinct = {robot.body: robot for robot in robots.values()}
-        having = [robot for robot in distinct.values() if all(joint in robot.joints for joint in part.joint_names)]
-        if len(having) != 1:
-            raise HardwareError(
-                f"{item} has no URDF of its own",
-                expected="one robot that has its joints " + ", ".join(part.joint_names),
-                got=f"{len(having)}",
-                hint="Give the part a URDF, or say in the workcell which part it is mounted_on",
-            )
-        return having[0]
-
     # --- queries --------------------------------------------------------------------------------
 
-    def link_pose(
-        self, body: int, link: int
-    ) -> tuple[tuple[float, float, float], tuple[float, float, float, float]]:
+    def link_pose(self, body: int, link: int) -> tuple[tuple[float, float, float], tuple[float, float, float, float]]:
         """X_WL: position and quaternion x y z w of a link's URDF frame in the world."""
         if link >= 0:
             state = pybullet.getLinkState(body, link, computeForwardKinematics=1, physicsClientId=self.client)
@@ -318,6 +316,85 @@ class PyBulletWorld:
         position, orientation = self.link_pose(self._object(name), BASE_LINK)
         return Pose(position=position, orientation=orientation)
 
+    def part_link_pose(self, part: str, link: str, item: str) -> Pose:
+        """X_WL: of a link of a part's robot."""
+        robot = self.robot(part, item)
+        position, orientation = self.link_pose(robot.body, robot.link(link, item))
+        return Pose(position=position, orientation=orientation)
+
+    def touched_force(self, body: str, link: str | None, other: str | None, item: str) -> ContactQuery:
+        query = {"bodyA": self.body(body, item)}
+        if link is not None:
+            query["linkIndexA"] = self._link_of(body, link, item)
+        if other is not None:
+            query["bodyB"] = self.body(other, item)
+        return ContactQuery(self.client, query)
+
+    def object_joint(self, body: str, joint: str, item: str) -> BodyJoint:
+        movable = (pybullet.JOINT_REVOLUTE, pybullet.JOINT_PRISMATIC)
+        joints = {info[1].decode(): info[0] for info in self._joint_infos(body, item) if info[2] in movable}
+        if joint not in joints:
+            expected = unknown("revolute or prismatic joint", joint, joints)
+            raise HardwareError(f"{item}: joint of {body!r}", expected=expected, got=repr(joint))
+        return BodyJoint(self.client, self.body(body, item), int(joints[joint]))
+
+    def ray(self, mount: Mount, length: float, item: str) -> Ray:
+        if mount.part is None:
+            return Ray(self.client, None, mount.pose, length)
+        robot = self.robot(mount.part, f"{item}: part_of")
+        return Ray(self.client, self._look_at(robot.body, robot.link(str(mount.link), item)), mount.pose, length)
+
+    def frame(self, body: str, link: str | None, item: str) -> Frame:
+        number = self.body(body, item)
+        index = BASE_LINK if link is None else self.robot(body, item).link(link, item)
+        return self._look_at(number, index)
+
+    def look(self) -> None:
+        """Sensors see everything anew: where each link is will be asked once, whoever wants to know."""
+        self._seen.clear()
+
+    def _look_at(self, body: int, link: int) -> Frame:
+        def found() -> tuple[tuple[float, float, float], tuple[float, float, float, float]]:
+            pose = self._seen.get((body, link))
+            if pose is None:
+                pose = self._seen[body, link] = self.link_pose(body, link)
+            return pose
+
+        return found
+
+    def force_torque(self, mount: Mount, joint: str | None, item: str, part: str) -> JointReaction:
+        robot = self.robot(str(mount.part), f"{item}: part_of")
+        # PyBullet gives a link the index of the joint before it.
+        index = robot.link(str(mount.link), item) if joint is None else robot.joint(joint, item)
+        if index == BASE_LINK:
+            raise HardwareError(f"{item}: link {mount.link!r}", expected="a joint's child link", got="the root link")
+        return JointReaction(self.client, robot.body, index, mount.pose)
+
+    def grip(self, part: str, output: str, given: GripOutput, item: str) -> BodyGrip:
+        link = BASE_LINK if given.link is None else self._link_of(given.body, given.link, item)
+        objects = [self.objects[name] for name in given.objects]
+        return BodyGrip(self.client, self.body(given.body, item), link, objects, given)
+
+    def paint(self, name: str, color: tuple[float, ...]) -> None:
+        pybullet.changeVisualShape(self._object(name), BASE_LINK, rgbaColor=color, physicsClientId=self.client)
+
+    def push(self, name: str, force: Vector, place: Vector, link: str | None = None) -> None:
+        item = f"hardware {self._info.name!r}, push"
+        body, index = self.body(name, item), BASE_LINK if link is None else self._link_of(name, link, item)
+        pybullet.applyExternalForce(body, index, force, place, pybullet.WORLD_FRAME, physicsClientId=self.client)
+
+    def _joint_infos(self, body: str, item: str) -> list[tuple]:
+        index = self.body(body, item)
+        count = pybullet.getNumJoints(index, physicsClientId=self.client)
+        return [pybullet.getJointInfo(index, j, physicsClientId=self.client) for j in range(count)]
+
+    def _link_of(self, body: str, name: str, item: str) -> int:
+        root, _ = pybullet.getBodyInfo(self.body(body, item), physicsClientId=self.client)
+        links = {root.decode(): BASE_LINK} | {info[12].decode(): info[0] for info in self._joint_infos(body, item)}
+        if name not in links:
+            raise HardwareError(f"{item}: link of {body!r}", expected=unknown("link", name, links), got=repr(name))
+        return int(links[name])
+
     def move_object(self, name: str, pose: Pose) -> None:
         """Put an object somewhere else, at rest."""
         body = self._object(name)
@@ -326,9 +403,20 @@ class PyBulletWorld:
         pybullet.resetBasePositionAndOrientation(body, *center, physicsClientId=self.client)
         pybullet.resetBaseVelocity(body, (0, 0, 0), (0, 0, 0), physicsClientId=self.client)
 
-    def move_link(self, robot: Robot, link: int, pose: Pose) -> None:
+    def seen_as(self, name: str) -> list[int]:
+        """Numbers of an object, of a part's whole robot, or of one `<part>.<link>` in `picture_and_bodies`."""
+        part, dot, link = name.partition(".")
+        if dot:
+            robot = self.robot(part, name)
+            return [robot.body + (robot.link(link, name) + 1 << _LINK_BITS)]
+        body = self.body(name, name)
+        count = pybullet.getNumJoints(body, physicsClientId=self.client)
+        return [body + (link + 1 << _LINK_BITS) for link in range(BASE_LINK, count)]
+
+    def move_link(self, part: str, name: str, pose: Pose) -> None:
         """Put a whole robot so that one of its links is there, its joints as they are: for pictures."""
-        client = self.client
+        client, robot = self.client, self.robot(part, name)
+        link = robot.link(name, part)
         there = pybullet.multiplyTransforms(
             pose.position, pose.orientation, *pybullet.invertTransform(*self.link_pose(robot.body, link))
         )

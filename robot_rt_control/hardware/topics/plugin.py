@@ -23,9 +23,9 @@ from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPo
 from robot_rt_control.hardware.interfaces import part_slices, standard_state_interfaces
 from robot_rt_control.hardware.parameters import checked
 from robot_rt_control.hardware.plugin import CallbackReturn, HardwareInfo, HardwarePart, HardwarePlugin, HardwareReturn
-from robot_rt_control.hardware.topics.fields import FieldPath, parse_field
 from robot_rt_control.hardware.topics.parameters import TopicParameters, TopicValueParameters
-from robot_rt_control.model.interfaces import state_interfaces
+from robot_rt_control.model.workcell.interfaces import state_interfaces
+from robot_rt_control.text.message_field import FieldPath, parse_field
 from robot_rt_control.vocabulary.errors import HardwareError, unknown
 from robot_rt_control.vocabulary.part_kinds import JOINTED_KINDS, PART_KINDS
 
@@ -145,7 +145,7 @@ class TopicPlugin(HardwarePlugin):
                 made[part.name, name] = _Value(
                     place=place,
                     age_place=place + len(part.inputs) if PART_KINDS[part.kind].has_ages else -1,
-                    path=parse_field(given.field, self._item(part.name, name)),
+                    path=parse_field(given.field, self._item(part.name, name), HardwareError),
                     given=given,
                     is_digital=digital.get(name, False),
                 )

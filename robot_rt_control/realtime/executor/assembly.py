@@ -15,10 +15,10 @@ from robot_rt_control.hardware.mock import configure_mock
 from robot_rt_control.hardware.process_image import Manifest
 from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.layout import offset_of, part_dtype, world_dtype
-from robot_rt_control.model.canopen import CANOPEN
-from robot_rt_control.model.drives import DRIVES
-from robot_rt_control.model.interfaces import InterfaceDescription
-from robot_rt_control.model.workcell import COMPILED, MOCK, Workcell
+from robot_rt_control.model.workcell.canopen import CANOPEN
+from robot_rt_control.model.workcell.drives import DRIVES
+from robot_rt_control.model.workcell.interfaces import InterfaceDescription
+from robot_rt_control.model.workcell.workcell import COMPILED, MOCK, Workcell
 from robot_rt_control.vocabulary import capacities, defaults
 from robot_rt_control.vocabulary.enums import BudgetPolicy, OperationalState
 from robot_rt_control.vocabulary.errors import CapacityError, HardwareError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from robot_rt_control.model.workcell import Workcell
+    from robot_rt_control.model.workcell.workcell import Workcell
 
 
 @dataclass

@@ -13,7 +13,7 @@ from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.process_image import ProcessImage
 from robot_rt_control.memory.atomics import load_acquire, store_release
 from robot_rt_control.memory.layout import offset_of, world_dtype
-from robot_rt_control.model.workcell import COMPILED, DeviceDescription
+from robot_rt_control.model.workcell.workcell import COMPILED, DeviceDescription
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.vocabulary.enums import MotorStatus
 from robot_rt_control.vocabulary.errors import ChannelError, HardwareError

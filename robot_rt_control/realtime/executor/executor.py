@@ -21,6 +21,7 @@ from robot_rt_control.memory.layout import offset_of, stop_request_dtype, world_
 from robot_rt_control.memory.operator_secret import new_secret, write_operator_secret
 from robot_rt_control.memory.stops import (
     Stop,
+    foreseen_refusal,
     known_stops,
     latched_stops,
     release_refused,
@@ -28,9 +29,9 @@ from robot_rt_control.memory.stops import (
     source_of,
     stop_request,
 )
-from robot_rt_control.model.drives import drive_counters
-from robot_rt_control.model.monitors import BLOCKED_BY_DESIGN
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.drives import drive_counters
+from robot_rt_control.model.workcell.monitors import BLOCKED_BY_DESIGN
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.realtime.executor import native_loader
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.executor.devices import Devices
@@ -60,6 +61,7 @@ from robot_rt_control.vocabulary.enums import (
 )
 from robot_rt_control.vocabulary.errors import RobotControlError
 from robot_rt_control.vocabulary.fault_reasons import FAULTS, fault_in_words
+from robot_rt_control.vocabulary.phase_times import ends
 from robot_rt_control.vocabulary.waiting import Waiting, told
 
 _log = logging.getLogger(__name__)
@@ -232,12 +234,14 @@ class Executor:
             RobotControlError: a device did not come up.
         """
         self.devices.open(self.options.device_timeout_s, progress)
+        ends("opening the devices")
         begin = time.monotonic()
         progress("loading the tick loop; the first time after a change it is compiled")
         with told(progress, f"compiling the tick loop for the clock {self.options.clock!r}"):
             self._load_loop()
         with told(progress, "compiling the watch over the loop"):
             self._guard.compile()
+        ends("the tick loop")
         progress(f"the tick loop is ready after {time.monotonic() - begin:.1f} s")
 
     def _load_loop(self) -> None:
@@ -504,11 +508,14 @@ class Executor:
             patience = 1.0 if self.lockstep is None else defaults.SIMULATED_PATIENCE
             deadline = time.monotonic() + _INTERNAL_S * patience
             self._await_internal(deadline)
-            self._between_ticks(lambda: self.put_internal(command, request.tobytes()))
-            if self.options.gated:
-                return int(self.world.memory.tick) + 1
-            self._await_internal(deadline)
-            refusal = Refusal(int(self.world.memory.internal_refusal))
+            foreseen = self.options.gated and not stop
+            refusal = foreseen_refusal(self.channel.stops(), request) if foreseen else Refusal.NONE
+            if refusal == Refusal.NONE:
+                self._between_ticks(lambda: self.put_internal(command, request.tobytes()))
+                if self.options.gated:
+                    return int(self.world.memory.tick) + 1
+                self._await_internal(deadline)
+                refusal = Refusal(int(self.world.memory.internal_refusal))
         if refusal != Refusal.NONE:
             raise release_refused(refusal, name, self.stops())
         return int(self.world.memory.tick)
@@ -572,20 +579,30 @@ class Executor:
 
     def _at_rest(self) -> bool:
         w = self.world.memory
-        return all(
-            not w.parts[p.index].commanded_velocity[: p.dof].any() for p in self.workcell.parts if p.dof
+        return not any(
+            w.parts_runtime[p.index].written and w.parts[p.index].commanded_velocity[: p.dof].any()
+            for p in self.workcell.parts
         )
 
     def _internal_command(self, command: Command) -> None:
-        """Have the loop do a command of the executor's own; the server's ring is not touched."""
+        """Have the loop do a command of the executor's own; the server's ring is not touched.
+
+        One that still waits comes first, and is never replaced: it may be a stop.
+        """
         deadline = time.monotonic() + self.options.device_timeout_s
-        with self._commanding:
-            pending = self.world.address + _INTERNAL
-            self._between_ticks(lambda: self.put_internal(command))
-            if self.lockstep is not None:
+        pending = self.world.address + _INTERNAL
+
+        def is_done() -> bool:
+            if self.lockstep is not None and load_acquire(pending):
                 self.lockstep.step(1)
             while load_acquire(pending) and time.monotonic() < deadline:
                 time.sleep(0.001)
+            return not load_acquire(pending)
+
+        with self._commanding:
+            if is_done():
+                self._between_ticks(lambda: self.put_internal(command))
+                is_done()
 
     def _serve_installations(self) -> None:
         while not self._stop.is_set():

@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 _OPENED = offset_of(world_dtype, "recorder", "opened")
 _WRITTEN = offset_of(world_dtype, "recorder", "written")
 _ROW_BYTES = 64
-"""Of a file's format, for each tick and topic; the topics of joints repeat a part of the row."""
+"""Bytes of a file's format, for each tick and topic; the topics of joints repeat a part of the row."""
 _RETRY_S = 5.0
 _NUMBER_BYTES = 20
 ON_DEMAND = "saved on demand"
@@ -69,7 +69,7 @@ class FaultRecorder:
         self._ticks, self._after, self._folder = ticks, after, folder
         self._unfinished: np.record | None = None
         self._kept = KeptFiles(folder=folder, name=file_word(world.workcell.name), kind=LOG, files=files)
-        self.prefix = str(folder.resolve() / file_stem(world.workcell.name))
+        self.prefix = str(folder.absolute() / file_stem(world.workcell.name))
         self._channel, self._failed = channel, 0
         self._room: IO[bytes] | None = None
         self._next_try, self._complaint = 0.0, ""
@@ -193,7 +193,7 @@ class FaultRecorder:
             "actions": self._ring.action_names(),
         }
         try:
-            writer = TickWriter(unfinished, about, self._ring.columns, epoch_ns=self._epoch_ns)
+            writer = TickWriter(unfinished, about, self._ring.columns, epoch_ns=self._epoch_ns, robot=self._ring.robot)
             try:
                 writer.rows(rows)
             finally:
@@ -204,7 +204,7 @@ class FaultRecorder:
             self._next_try = time.monotonic() + _RETRY_S
             self._lack(str(error))
             raise
-        self._kept.give_way()
+        self._kept.give_way(path)
         self._next_try = 0.0  # by the next `serve`, when this one counts as written
 
     def _about(self, request: Any) -> dict[str, Any]:

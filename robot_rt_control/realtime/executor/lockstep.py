@@ -21,7 +21,7 @@ from robot_rt_control.realtime.executor.pacing import FactorMeter, Pacer
 from robot_rt_control.realtime.executor.session_recorder import SessionRecorder
 from robot_rt_control.realtime.executor.set_points import SetPoints
 
-_LOOP_CLOCK = offset_of(world_dtype, "loop_clock")
+_LOOP_CLOCK, _TICK = offset_of(world_dtype, "loop_clock"), offset_of(world_dtype, "tick")
 _WRITTEN = (offset_of(channel_dtype, "events", "head"), offset_of(channel_dtype, "samples_out"))
 _BATCH_S = 0.005
 """Simulated time that passes between two pauses, at a factor of 1 ..."""
@@ -56,6 +56,7 @@ class Lockstep:
         self._period_ns, self._factor, self._before_tick = period_ns, factor, before_tick
         # By address, since a record takes microseconds for a field, and a batch may be one tick.
         self._clock = ctypes.c_int64.from_address(world.address + _LOOP_CLOCK)
+        self._tick = ctypes.c_int64.from_address(world.address + _TICK)
         self._counts = [ctypes.c_int64.from_address(channel.address + offset) for offset in _WRITTEN]
         self._record = self._lockstep_record()
         loop = loops_with_gil() if devices.hosts else loops()
@@ -80,7 +81,7 @@ class Lockstep:
     @property
     def time_ns(self) -> int:
         """Simulated time: that of the last tick."""
-        return int(self._world.memory.tick) * self._period_ns
+        return self._tick.value * self._period_ns
 
     def start(self) -> None:
         """Let time go by itself, unless it is gated by `step`."""
@@ -114,7 +115,7 @@ class Lockstep:
         def run() -> None:
             nonlocal last
             self._ticks(ticks)
-            last = int(self._world.memory.tick)
+            last = self._tick.value
 
         self.serve(run)
         return last

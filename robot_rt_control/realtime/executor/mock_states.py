@@ -8,8 +8,8 @@ from collections.abc import Callable
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.interfaces import standard_state_interfaces
 from robot_rt_control.hardware.mock_plugin import MockPlugin
-from robot_rt_control.model.drives import DRIVES
-from robot_rt_control.model.workcell import MOCK, DeviceDescription
+from robot_rt_control.model.workcell.drives import DRIVES
+from robot_rt_control.model.workcell.workcell import MOCK, DeviceDescription
 from robot_rt_control.realtime.executor.executor import Executor
 
 

@@ -21,7 +21,7 @@ from robot_rt_control.hardware.clocks import AUTO, CLOCK_HELP, CLOCKS, FACTOR_HE
 from robot_rt_control.hardware.from_workcell import with_window
 from robot_rt_control.hardware.picture import PictureFolder, camera_of
 from robot_rt_control.memory.segment_names import channel_name, image_name
-from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.realtime.executor.conversions import status_message
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions, PartStatus
 from robot_rt_control.realtime.executor.health_topic import LOOK_S, HealthTopic
@@ -36,6 +36,7 @@ from robot_rt_control.ros.stop_messages import stop_messages, stop_remark
 from robot_rt_control.ros.tick_time import TickTime
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import HardwareError, RobotControlError
+from robot_rt_control.vocabulary.phase_times import ends
 
 _PARAMETERS = (
     NodeParameter(
@@ -134,12 +135,10 @@ class RealtimeExecutorNode(WorkcellNode):
     # --- life cycle -----------------------------------------------------------------------------
 
     def configure(self) -> None:
-        path = self.value("workcell")
-        if not path:
-            raise RobotControlError("parameter 'workcell'", expected="the path of a workcell file", got="none")
-        workcell = load_workcell(Path(path), self.value("hardware") or None)
+        workcell = load_workcell(self.workcell_file(), self.value("hardware") or None)
         for warning in workcell.warnings:
             self.get_logger().warning(warning)
+        ends("reading the workcell")
         clock = chosen_clock(self.value("clock"), workcell)
         if self.value("gui") and clock == LOCKSTEP:
             workcell = with_window(workcell)
@@ -162,6 +161,7 @@ class RealtimeExecutorNode(WorkcellNode):
             channel_name=channel_name(namespace, domain),
             image_name=lambda device: image_name(namespace, domain, device),
         )
+        ends("the loop's memory")
         try:
             core.configure(self.get_logger().info)
         except BaseException:  # also when Ctrl-C breaks it off
@@ -172,6 +172,7 @@ class RealtimeExecutorNode(WorkcellNode):
     def activate(self) -> None:
         core = self._core()
         core.activate(self.get_logger().info)
+        ends("enabling the hardware")
         self._offer(core.workcell)
         self._tell_trouble(core.part_status())
         self.get_logger().info(f"ticking every {core.workcell.period * 1e3:g} ms ({core.scheduling})")

@@ -15,7 +15,7 @@ import numpy as np
 
 from robot_rt_control.hardware.clocks import LOCKSTEP
 from robot_rt_control.memory.layout import CHANNEL_LAYOUT
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.realtime.executor.event_fields import event_fields
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
 from robot_rt_control.realtime.executor.mock_states import mock_setters

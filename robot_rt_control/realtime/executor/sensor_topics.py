@@ -20,8 +20,8 @@ from robot_rt_control.realtime.executor.channel_topics import ChannelTopics
 from robot_rt_control.vocabulary.part_kinds import PART_KINDS
 
 if TYPE_CHECKING:
-    from robot_rt_control.model.part_description import PartDescription
-    from robot_rt_control.model.workcell import Workcell
+    from robot_rt_control.model.workcell.part_description import PartDescription
+    from robot_rt_control.model.workcell.workcell import Workcell
 
 
 def range_message(part: PartDescription, measured: np.record) -> Any:

@@ -72,7 +72,7 @@ class SessionRecorder:
         self._lockstep, self._epoch_ns, self._about = lockstep, epoch_ns, about
         self._words = {name: ring.word(name) for name in (TIME, COMMANDS_TAKEN, EVENTS_WRITTEN)}
         self._writer: TickWriter | None = None
-        # Whoever notes something does not wait for the disk.
+        # Noting something never waits for the disk.
         self._noted: deque[tuple[int, int, str, bytes]] = deque()
         self._lost = dict.fromkeys(LOSSES, 0)
         self._told = dict(self._lost)
@@ -129,11 +129,13 @@ class SessionRecorder:
             try:
                 texts = {workcell.path.name: workcell.path.read_bytes()}
                 make_private(path.parent)
-                self._writer = TickWriter(path, about, self._ring.columns, epoch_ns=self._epoch_ns, texts=texts)
+                self._writer = TickWriter(
+                    path, about, self._ring.columns, epoch_ns=self._epoch_ns, texts=texts, robot=self._ring.robot
+                )
             except OSError as error:
                 raise RobotControlError(f"recording to {path}", got=str(error)) from error
             if kept is not None:
-                kept.give_way()
+                kept.give_way(path)
         if not self._lockstep:
             self._stop.clear()
             self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
@@ -145,7 +147,7 @@ class SessionRecorder:
         while True:
             last = self._ring.last
             rows = self._ring.take(last, last) if last else np.zeros((1, 1 + max(self._words.values())), np.int64)
-            if len(rows):  # else the loop has overwritten it meanwhile
+            if len(rows):  # else the loop has overwritten it
                 self._next = last + 1
                 self._commands, self._events = (int(rows[0, self._words[n]]) for n in (COMMANDS_TAKEN, EVENTS_WRITTEN))
                 return
@@ -248,7 +250,7 @@ class SessionRecorder:
         if kept is None or writer.size - self._looked < min(_LOOK_BYTES, kept.size or _LOOK_BYTES):
             return 0.0
         self._looked = writer.size
-        kept.give_way()
+        kept.give_way(writer.path)
         return kept.size * 1e-9 if kept.size is not None and writer.size >= kept.size else 0.0
 
     def _drain(self, writer: TickWriter) -> None:

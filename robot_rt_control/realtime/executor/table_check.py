@@ -359,7 +359,7 @@ def check_new_parameters(count: int, blobs: np.ndarray, active: np.record) -> No
     """The new parameter regions lie inside the arena, and touch nothing that the loop may be reading.
 
     Args:
-        count: how many regions there are said to be.
+        count: number of regions, by the tables.
         blobs: the regions, of `layout.blob_dtype`.
         active: the tables that the loop uses (a record of `layout.tables_dtype`).
 

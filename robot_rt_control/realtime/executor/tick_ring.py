@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from robot_rt_control.frames.link_frames import LinkFrames
 from robot_rt_control.memory.atomics import address_of, load_acquire
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.layout import channel_dtype, offset_of, snapshot_dtype, world_dtype
-from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.model.robot.urdf_reader import parse_urdf
+from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.tick.recorder import copy_rows
 from robot_rt_control.recording.columns import TIME, Column
+from robot_rt_control.recording.robot import Robot
 from robot_rt_control.vocabulary.part_kinds import JOINT_QUANTITIES, PART_KINDS
 
 _LAST = offset_of(world_dtype, "recorder", "last")
@@ -101,6 +106,12 @@ class TickRing:
             }
             for p in workcell.parts
         ]
+
+    @cached_property
+    def robot(self) -> Robot:
+        """The workcell's robot_description and frames, for files."""
+        text = self._world.workcell.robot_description()
+        return Robot(text, LinkFrames(parse_urdf(text.encode(), Path("robot_description"))))
 
     def action_names(self) -> dict[str, str]:
         """Identity → id, of the actions in both tables: also of such that have just been removed."""

@@ -20,7 +20,7 @@ _FILE_S = 1.0
 
 @dataclass
 class _Known:
-    """What was said of a part."""
+    """What was reported of a part."""
 
     fault: str = ""
     file: str = ""

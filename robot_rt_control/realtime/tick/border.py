@@ -90,15 +90,20 @@ def hold_border(w, ch, p):
         return
     part, pr = w.parts[p], w.parts_runtime[p]
     fault_part(w, ch, p, _BORDER, joint)
+    known = True
     for j in range(part.dof):
         left_before = mode_of(left.modes, j) != _NONE
         part.commanded_position[j] = left.position[j] if left_before else part.position[j]
         part.commanded_velocity[j] = left.velocity[j] if left_before else 0.0
         part.commanded_effort[j] = left.effort[j] if left_before else 0.0
         part.commanded_acceleration[j] = 0.0
+        if not (left_before or math.isfinite(part.position[j])):
+            part.commanded_position[j], known = 0.0, False
     if left.modes != 0:
         pr.last_modes = left.modes
         limit_joints(w, p, 0)
+    elif not known:
+        pr.last_modes = 0  # only outputs leave
 
 
 @realtime

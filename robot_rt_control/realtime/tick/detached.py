@@ -1,4 +1,4 @@
-"""Sessions that go on for a bounded time without their client or without the control server (docs/semantics.md, U5)."""
+"""Sessions that go on for a bounded time without their client or without the control server (docs/semantics, U5)."""
 
 from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.layout import channel_dtype, offset_of, session_dtype, tables_dtype, world_dtype

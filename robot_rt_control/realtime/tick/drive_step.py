@@ -1,7 +1,7 @@
 """Drives in the tick: their exchange in step 1, and what it means for the parts that they move."""
 
+from robot_rt_control.hardware.drives.bus_exchange import REPORTED
 from robot_rt_control.hardware.drives.exchange import ALL_ENABLED, ENABLE, FOLLOW, IN_ERROR, OFF, exchange
-from robot_rt_control.hardware.drives.network import REPORTED
 from robot_rt_control.memory.drive_layout import drives_at
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.parts import fault_part, start_motion

@@ -67,7 +67,7 @@ def begin_feedback(w, p):
 
 @realtime
 def _change(limits, j, change):
-    """A change of position; joints without end may count from one turn to the next."""
+    """A difference of positions; joints without end may count within a turn."""
     if math.isinf(limits.position_upper[j]) and math.isinf(limits.position_lower[j]):
         change -= _TURN * math.floor(change / _TURN + 0.5)
     return change
@@ -107,7 +107,7 @@ def _opposes(limits, f, part, j):
 def _lags(limits, f, part, j, mode, change, commanded):
     """Whether a joint has been too far from its commanded position for too long."""
     if mode == _POSITION:
-        f.error[j] = part.commanded_position[j] - part.position[j]
+        f.error[j] = _change(limits, j, part.commanded_position[j] - part.position[j])
     else:
         f.error[j] = f.error[j] * limits.following_kept + commanded - change
     f.pace[j] = max(abs(part.commanded_velocity[j]), f.pace[j] * limits.pace_kept)

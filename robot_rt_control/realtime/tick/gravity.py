@@ -1,6 +1,6 @@
 """The efforts that hold a part's joints against gravity: computed where they are needed, once in a tick."""
 
-from robot_rt_control.model.gravity import gravity_torque
+from robot_rt_control.model.kinematics.gravity import gravity_torque
 from robot_rt_control.native.realtime_code import realtime
 
 

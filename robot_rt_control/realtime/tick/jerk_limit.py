@@ -99,15 +99,37 @@ def jerk_limited_velocity(limits, j, q, v_last, a_last, v, settle, dt):
     change = v - v_last
     wanted = change / dt
     if wanted < low or wanted > high or (settle and abs(wanted) > step):
-        # Not to be had at once: so that the acceleration is gone when the velocity is reached.
+        # Not reachable in one tick: choose the acceleration that is zero again when the velocity is reached.
         wanted = braking_speed(abs(change), jerk, dt)
         if change < 0.0:
             wanted = -wanted
         wanted = min(max(wanted, low), high)
-    wanted = min(wanted, max(braking_speed(top - v_last, jerk, dt), low))
-    wanted = max(wanted, min(-braking_speed(top + v_last, jerk, dt), high))
-    wanted = _held_back(1.0, limits.position_upper[j], q, v_last, wanted, low, most, jerk, dt)
-    wanted = _held_back(-1.0, -limits.position_lower[j], q, v_last, wanted, high, most, jerk, dt)
+    wanted = _within(limits, j, q, v_last, wanted, low, high, dt)
     if wanted == change / dt:
         return v  # no rounding creeps in
     return v_last + wanted * dt
+
+
+@realtime
+def _within(limits, j, q, v_last, wanted, low, high, dt):
+    """The acceleration nearest to `wanted` that keeps velocity and range of joint j; it is between low and high."""
+    top, most, jerk = limits.velocity[j], limits.acceleration[j], limits.jerk[j]
+    wanted = min(wanted, max(braking_speed(top - v_last, jerk, dt), low))
+    wanted = max(wanted, min(-braking_speed(top + v_last, jerk, dt), high))
+    wanted = _held_back(1.0, limits.position_upper[j], q, v_last, wanted, low, most, jerk, dt)
+    return _held_back(-1.0, -limits.position_lower[j], q, v_last, wanted, high, most, jerk, dt)
+
+
+@realtime
+def jerk_limited_approach(limits, j, q, v_last, a_last, gap, follow, dt):
+    """The next velocity of joint j towards a position that moves, as `limit_step.approach`."""
+    most, step = limits.acceleration[j], limits.jerk[j] * dt
+    a_last = min(max(a_last, -most), most)
+    low = max(a_last - step, -most)
+    high = min(a_last + step, most)
+    relative = v_last - follow
+    if gap > 0.0 or (gap == 0.0 and relative < 0.0):
+        wanted = _held_back(1.0, gap, 0.0, relative, high, low, most, limits.jerk[j], dt)
+    else:
+        wanted = _held_back(-1.0, -gap, 0.0, relative, low, high, most, limits.jerk[j], dt)
+    return v_last + _within(limits, j, q, v_last, wanted, low, high, dt) * dt

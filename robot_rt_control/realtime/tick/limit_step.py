@@ -3,6 +3,10 @@
 A limited jerk: jerk_limit.py. Efforts near a limit: effort_barrier.py. Otherwise, for a joint with position q,
 velocity v and deceleration a, moving towards a limit at distance d, the next period's velocity must leave room to
 brake: v dt + v^2 / (2 a) <= d, hence v <= -a dt + sqrt((a dt)^2 + 2 a d).
+
+A position command that a joint cannot reach within a period is approached like such a limit, in the frame that moves
+with the command. Else a joint that was late once would come to its command with the velocity that made up for it, and
+swing about it for good.
 """
 
 import math
@@ -12,7 +16,7 @@ from robot_rt_control.native.realtime_code import inlined, realtime
 from robot_rt_control.realtime.tick.action_time import keep_speed
 from robot_rt_control.realtime.tick.effort_barrier import bounded_effort, braking_effort
 from robot_rt_control.realtime.tick.feedback import judge_feedback
-from robot_rt_control.realtime.tick.jerk_limit import braking_speed, jerk_limited_velocity
+from robot_rt_control.realtime.tick.jerk_limit import braking_speed, jerk_limited_approach, jerk_limited_velocity
 from robot_rt_control.realtime.tick.outputs import limit_outputs
 from robot_rt_control.realtime.tick.parts import fault_part
 from robot_rt_control.vocabulary.enums import (
@@ -28,6 +32,7 @@ _EFFORT = int(CommandMode.EFFORT)
 _ENABLED = int(OperationalState.ENABLED)
 _NON_FINITE = int(FaultReason.NON_FINITE_COMMAND)
 _UNSUPPORTED = int(FaultReason.UNSUPPORTED_COMMAND_MODE)
+_UNKNOWN = int(FaultReason.UNKNOWN_FEEDBACK)
 _POSITION_LIMIT = int(FaultReason.POSITION_LIMIT)
 _VELOCITY_LIMIT = int(FaultReason.VELOCITY_LIMIT)
 
@@ -72,10 +77,35 @@ def _leave(part, j, q, v, dt):
 
 
 @realtime
-def _limit_position(part, limits, j, dt):
+def approach(part, limits, j, wanted, last, dt):
+    """The velocity of a position command: `wanted`, with which the joint is there at the end of this period, or if it
+    could not stay there, the fastest one from which it still can.
+
+    Args:
+        last: position command of the tick before.
+    """
+    q, v_last, jerk = part.commanded_position[j], part.commanded_velocity[j], limits.jerk[j]
+    follow, gap = (part.position_command[j] - last) / dt, last - q
+    if not abs(follow) <= limits.velocity[j]:  # it has jumped
+        follow, gap = 0.0, part.position_command[j] - q
+    v = _next_velocity(part, limits, j, q, wanted, False, dt)
+    if v == wanted:
+        most = limits.acceleration[j] * dt if jerk <= 0.0 else jerk * dt * dt
+        if gap == 0.0 or abs(v - follow) <= most:
+            return v
+    if jerk > 0.0:
+        v = jerk_limited_approach(limits, j, q, v_last, part.commanded_acceleration[j], gap, follow, dt)
+        return _able_to_brake(limits, j, q, v, dt)
+    sign = 1.0 if gap > 0.0 or (gap == 0.0 and v_last < follow) else -1.0
+    v = follow + sign * braking_speed(abs(gap), limits.acceleration[j], dt)
+    return limited_velocity(limits, j, q, v_last, v, dt)
+
+
+@realtime
+def _limit_position(part, limits, j, last, dt):
     q = part.commanded_position[j]
     wanted = (part.position_command[j] - q) / dt
-    v = _next_velocity(part, limits, j, q, wanted, False, dt)
+    v = approach(part, limits, j, wanted, last, dt)
     # The action's own number where nothing was limited: no rounding creeps in.
     _leave(part, j, part.position_command[j] if v == wanted else q + v * dt, v, dt)
     part.commanded_effort[j] = 0.0
@@ -135,12 +165,13 @@ def _braking_mode(limits, last):
 
 
 @realtime
-def _limit_joint(part, limits, j, mode, last, dt):
+def _limit_joint(part, limits, j, mode, last, target, dt):
     """Limit the command of joint j, or brake the joint if it has none. Returns the mode in which its command leaves.
 
     Args:
         mode: of the command; NONE: there is none.
         last: mode of the last command.
+        target: position command of the tick before.
     """
     braking = mode == _NONE
     if braking:
@@ -150,7 +181,7 @@ def _limit_joint(part, limits, j, mode, last, dt):
     if braking:
         _brake(part, limits, j, mode, dt)
     elif mode == _POSITION:
-        _limit_position(part, limits, j, dt)
+        _limit_position(part, limits, j, target, dt)
     elif mode == _VELOCITY:
         _limit_velocity(part, limits, j, False, dt)
     else:
@@ -172,6 +203,8 @@ def _refused(part, limits, modes):
             return _UNSUPPORTED, j if part.joint_modes != 0 else -1
         if mode != _NONE and not math.isfinite(x):
             return _NON_FINITE, j
+        if mode == _EFFORT and not math.isfinite(part.velocity[j]):
+            return _UNKNOWN, j  # its limits could not be kept
     return 0, -1
 
 
@@ -206,7 +239,9 @@ def limit_joints(w, p, modes):
     part, limits, pr = w.parts[p], w.limits[p], w.parts_runtime[p]
     last, left = pr.last_modes, 0
     for j in range(part.dof):
-        mode = _limit_joint(part, limits, j, mode_of(modes, j), mode_of(last, j), w.period)
+        commanded = mode_of(modes, j)
+        mode = _limit_joint(part, limits, j, commanded, mode_of(last, j), pr.target[j], w.period)
+        pr.target[j] = part.position_command[j] if commanded == _POSITION else part.commanded_position[j]
         left = with_mode(left, j, mode)
     pr.last_modes = left
 

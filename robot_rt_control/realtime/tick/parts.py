@@ -120,38 +120,73 @@ def enable_part(w, ch, p):
         return 0
     if pr.state == _FAULTED:
         return _STILL_FAULTED
-    part = w.parts[p]
-    effort_alone = w.limits[p].supported_modes == 1 << _EFFORT  # it can only brake a velocity that is known
-    for j in range(part.dof):
-        if not math.isfinite(part.position[j]) or (effort_alone and not math.isfinite(part.velocity[j])):
-            return _NOT_ENABLED
+    if not _is_known(w, p):
+        return _NOT_ENABLED
     if w.protective_stop == 0.0:
         pr.held = 0
     if pr.enabling > 0 or pr.rest_wait > 0:
         return 0
-    if is_braking(w, p):
-        pr.rest_wait = pr.rest_wait_ticks
-    else:
+    if _is_at_rest(w, p):
         _begin_enabling(w, ch, p)
+    else:
+        pr.rest_wait = pr.rest_wait_ticks
     return 0
 
 
 @realtime
-def is_braking(w, p):
-    """Whether the last command of a part has still to come to rest: an enabled part would begin with a step.
+def has_efforts_alone(w, p):
+    """Whether a part can be commanded by efforts alone: it brakes by a damper, and only a velocity that is known."""
+    return w.limits[p].supported_modes == 1 << _EFFORT
+
+
+@realtime
+def _is_known(w, p):
+    """Whether what a part needs is measured, so that it may be enabled."""
+    part = w.parts[p]
+    for j in range(part.dof):
+        if not math.isfinite(part.position[j]) or (has_efforts_alone(w, p) and not math.isfinite(part.velocity[j])):
+            return False
+    return True
+
+
+@realtime
+def count_rest(w, p):
+    """Count for how long a part with effort mode alone that is not enabled has been at rest.
+
+    An unknown velocity counts as rest only while the part is braked: so its motors do not stay on for a broken sensor.
+    """
+    pr = w.parts_runtime[p]
+    pr.rest += 1
+    for j in range(w.parts[p].dof):
+        speed = abs(w.parts[p].velocity[j])
+        if speed > _REST * w.limits[p].velocity[j] or (math.isnan(speed) and pr.written == 0):
+            pr.rest = 0
+
+
+@realtime
+def has_rested(w, p):
+    """Whether a part with effort mode alone has been at rest for long enough."""
+    return w.parts_runtime[p].rest * w.period >= defaults.EFFORT_REST_S
+
+
+@realtime
+def _is_at_rest(w, p):
+    """Whether the last command of a part has come to rest: else it would begin with a step when it is enabled.
 
     An effort says nothing about motion, and its joint's commanded velocity is the measured one.
     """
     part = w.parts[p]
     modes = w.parts_runtime[p].last_modes
+    if has_efforts_alone(w, p):
+        return has_rested(w, p)
     for j in range(part.dof):
         v = part.commanded_velocity[j]
         if mode_of(modes, j) == _EFFORT:
             if abs(v) > _REST * w.limits[p].velocity[j]:
-                return True
+                return False
         elif v != 0.0 or part.commanded_acceleration[j] != 0.0:
-            return True
-    return False
+            return False
+    return True
 
 
 @realtime
@@ -159,7 +194,7 @@ def wait_for_rest(w, ch, p):
     """The enabling of a part that has braked goes on once it is at rest. If that takes too long, it has ended."""
     pr = w.parts_runtime[p]
     pr.rest_wait -= 1
-    if not is_braking(w, p):
+    if _is_known(w, p) and _is_at_rest(w, p):
         pr.rest_wait = 0
         _begin_enabling(w, ch, p)
 
@@ -184,7 +219,7 @@ def start_motion(w, ch, p):
     pr = w.parts_runtime[p]
     part = w.parts[p]
     goes_on = pr.written != 0 and pr.enabling == 0
-    pr.enabling = 0
+    pr.enabling = pr.rest = 0
     for j in range(capacities.MAX_JOINTS):
         if j < part.dof and not goes_on:
             part.commanded_position[j] = part.position[j]

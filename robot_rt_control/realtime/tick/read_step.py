@@ -4,21 +4,27 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from robot_rt_control.hardware.drives.bus_exchange import REPORTED
 from robot_rt_control.hardware.drives.exchange import take_reports
-from robot_rt_control.hardware.drives.network import REPORTED
 from robot_rt_control.hardware.image import read_state
-from robot_rt_control.hardware.mock import MOCK_PLUGIN, mock_cycle
+from robot_rt_control.hardware.mock_cycle import MOCK_PLUGIN, mock_cycle
 from robot_rt_control.memory.atomics import address_of, record_at
 from robot_rt_control.memory.drive_layout import drives_at
 from robot_rt_control.memory.layout import link_dtype, offset_of, world_dtype
 from robot_rt_control.memory.plain_access import load_f8, store_f8
-from robot_rt_control.model.forward import tool_state
+from robot_rt_control.model.kinematics.forward import tool_state
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.action_time import set_time
 from robot_rt_control.realtime.tick.drive_step import follow_drives, read_drives
 from robot_rt_control.realtime.tick.feedback import unknown_joint
 from robot_rt_control.realtime.tick.gravity import find_gravity
-from robot_rt_control.realtime.tick.parts import fault_part, takes_commands, wait_for_rest
+from robot_rt_control.realtime.tick.parts import (
+    count_rest,
+    fault_part,
+    has_efforts_alone,
+    takes_commands,
+    wait_for_rest,
+)
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.enums import FaultReason, OperationalState, PartKind
 
@@ -117,6 +123,8 @@ def read(w, ch):
         _derive(w, p)
         if dev.drives != 0:
             follow_drives(w, ch, p)
+        if pr.state != _ENABLED and has_efforts_alone(w, p):
+            count_rest(w, p)
         if pr.state == _ENABLED or pr.rest_wait > 0:
             if not takes_commands(part):
                 continue  # its values are unknown until they come again

@@ -1,4 +1,4 @@
-"""Programs that are used as states of others (docs/semantics.md, U): they end as a whole."""
+"""Programs that are used as states of others (docs/semantics/composing.md): they end as a whole."""
 
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary import capacities

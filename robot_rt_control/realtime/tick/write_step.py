@@ -1,6 +1,8 @@
 """Step 7, write: the parts' last commands into the devices' command images, only where motion is enabled."""
 
-from robot_rt_control.hardware.drives.network import REPORTED
+import math
+
+from robot_rt_control.hardware.drives.bus_exchange import REPORTED
 from robot_rt_control.hardware.image import write_command
 from robot_rt_control.memory.atomics import address_of, load_relaxed
 from robot_rt_control.memory.drive_layout import drives_at
@@ -9,7 +11,7 @@ from robot_rt_control.memory.plain_access import load_f8, store_f8
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.border import hold_border, note_left
 from robot_rt_control.realtime.tick.outputs import are_outputs_settling
-from robot_rt_control.realtime.tick.parts import takes_commands
+from robot_rt_control.realtime.tick.parts import has_efforts_alone, has_rested, takes_commands
 from robot_rt_control.realtime.tick.read_step import link_at
 from robot_rt_control.vocabulary.enums import OperationalState
 
@@ -24,12 +26,22 @@ def _is_written(w, p):
     part = w.parts[p]
     if not takes_commands(part):
         return False  # enabled as it is, it must not keep up its device's enable
-    if w.parts_runtime[p].state == _ENABLED:
-        return True
+    return w.parts_runtime[p].state == _ENABLED or _is_braking(w, p) or are_outputs_settling(w, p)
+
+
+@realtime
+def _is_braking(w, p):
+    """Whether a part that is not enabled has still to be brought to rest.
+
+    With effort mode alone it is braked without a pause: once at rest it gets no more efforts, whoever moves it.
+    """
+    part, efforts = w.parts[p], has_efforts_alone(w, p)
+    if efforts and (w.parts_runtime[p].written == 0 or has_rested(w, p)):
+        return False
     for j in range(part.dof):
-        if part.commanded_velocity[j] != 0.0:
+        if math.isfinite(part.velocity[j]) if efforts else part.commanded_velocity[j] != 0.0:
             return True
-    return are_outputs_settling(w, p)
+    return False
 
 
 @realtime

@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 
 MOST_ROUNDS = 10_000_000
-"""Of all nested loops together, in one tick: some milliseconds at the least. The time budget asks for far less."""
+"""All nested loops together, in one tick: some milliseconds at the least. The time budget asks for far less."""
 
 _UP, _DOWN = 1, -1
 _STEADY = ("len", "min", "max", "abs")

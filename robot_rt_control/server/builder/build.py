@@ -17,9 +17,10 @@ from robot_rt_control.memory.layout import layout_digest, part_dtype
 from robot_rt_control.native.code_cache import alone
 from robot_rt_control.server.builder.measure import compute_time
 from robot_rt_control.server.builder.native import compile_action
+from robot_rt_control.server.builder.native_key import native_key
 from robot_rt_control.server.builder.realtime_methods import python_function
-from robot_rt_control.server.builder.source import ActionSource, files_digest, layouts_of, load_action_type, native_key
 from robot_rt_control.server.builder.syntax_check import check_syntax
+from robot_rt_control.server.code.source import ActionSource, files_digest, layouts_of, load_action_type
 from robot_rt_control.vocabulary.errors import CompileError
 
 
@@ -64,7 +65,6 @@ def build(spec: str | type[ActionType], progress: Callable[[str], None] = _nobod
     if config.DISABLE_JIT:
         raise CompileError("the builder cannot compile with NUMBA_DISABLE_JIT=1", hint="Unset it for the builder")
     source = load_action_type(spec)
-    progress(f"checking {source.action_type.name}")
     checked = check_syntax(source)
     layouts_of(source.action_type)
     declared = DeclaredType.of(source.action_type, checked.command_modes)
@@ -75,8 +75,8 @@ def build(spec: str | type[ActionType], progress: Callable[[str], None] = _nobod
     cached = metadata is not None
     if metadata is None:
         progress(f"compiling {source.action_type.name}: {', '.join(checked.methods)}")
-        with alone(key):
-            metadata = native_code.find(key)  # another builder may have compiled it meanwhile
+        with alone(native_code.folder_of(key)):
+            metadata = native_code.find(key)  # another builder may have compiled it by now
             if metadata is None:
                 machine_code = compile_action(source.action_type, checked, source.module, key)
                 metadata = _describe(source, key, machine_code.symbols, machine_code.needed, machine_code.code)

@@ -23,8 +23,8 @@ from robot_rt_control.definitions.action_type import (
 from robot_rt_control.definitions.definitions import ParameterValue
 from robot_rt_control.definitions.parameters import check_parameters
 from robot_rt_control.memory.layout import part_dtype, record
-from robot_rt_control.model.part_facts import PartFacts
-from robot_rt_control.model.sample_part import sample_part
+from robot_rt_control.model.workcell.part_facts import PartFacts
+from robot_rt_control.model.workcell.sample_part import sample_part
 from robot_rt_control.realtime.executor.call_timer import time_ticks
 from robot_rt_control.realtime.executor.native_loader import load
 from robot_rt_control.vocabulary.capacities import MAX_ACTION_SLOTS

@@ -26,10 +26,10 @@ from robot_rt_control.native.realtime_compiler import RealtimeFunction
 from robot_rt_control.server.builder.allowed_symbols import is_allowed, why_refused
 from robot_rt_control.server.builder.call_lines import lines_calling
 from robot_rt_control.server.builder.realtime_methods import FunctionSource
-from robot_rt_control.server.builder.source import layouts_of, user_modules
 from robot_rt_control.server.builder.syntax_check import CheckedCode
 from robot_rt_control.server.builder.type_check import OPTIONS, check_allocation, compile_function
 from robot_rt_control.server.builder.violation import Violation, refuse
+from robot_rt_control.server.code.source import layouts_of, user_modules
 from robot_rt_control.vocabulary.capacities import MAX_ACTION_SLOTS
 from robot_rt_control.vocabulary.errors import CompileError
 
@@ -206,7 +206,7 @@ def _link(entries: dict[str, Any], symbols: dict[str, str]) -> Any:
     merged: Any = None
     for name, entry in entries.items():
         (overload,) = entry.overloads.values()
-        part = overload.library._final_module.clone()
+        part = overload.library.linked()
         part.get_function(overload.fndesc.llvm_func_name).name = symbols[name]
         if merged is None:
             merged = part

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import select
-import subprocess
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,9 +11,11 @@ from typing import Any
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.definitions.class_place import spec_of
 from robot_rt_control.definitions.declared_type import DeclaredType
+from robot_rt_control.processes.python import import_path
+from robot_rt_control.processes.python_process import ProcessEnded, PythonProcess
+from robot_rt_control.processes.work_watch import WorkWatch
 from robot_rt_control.server.builder.build import BuiltType
-from robot_rt_control.server.builder.work_watch import LOOK_S, WorkWatch
-from robot_rt_control.server.preparer.process import END_S, PYTHON, Preparers, environment, import_path
+from robot_rt_control.server.preparer.process import Preparers
 from robot_rt_control.vocabulary.errors import CompileError
 
 TIMEOUT_S = 120.0
@@ -25,6 +23,10 @@ _STARTUP_S = 60.0
 """[s] of processor time for starting the builder itself, which the time of a build does not include."""
 _SILENCE_S = 10.0
 """How long the builder process may be idle and silent; it reports every LOOK_S."""
+_HANGS = "the builder hangs", "It was ended; the next request starts a new one"
+_ENDED = (
+    "the builder process ended in the middle", "Was it killed? Build again: the next request starts a new one"
+)  # fmt: skip
 
 Progress = Callable[[str], None]
 
@@ -49,7 +51,7 @@ class Builder:
             raise ValueError(f"timeout = {timeout}: expected seconds, more than 0")
         self.timeout = timeout
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: PythonProcess | None = None
         self._closed = False
         self.preparers = Preparers()
 
@@ -128,61 +130,34 @@ class Builder:
 
     # ---------------------------------------------------------------------------------------------
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        if self._process is None or self._process.poll() is not None:
+    def _start(self) -> PythonProcess:
+        if self._process is None or self._process.is_gone:
             self._end()
-            self._process = subprocess.Popen(
-                [*PYTHON, "robot_rt_control.server.builder"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                bufsize=0,
-                env=environment(),
-            )
+            self._process = PythonProcess("robot_rt_control.server.builder")
         return self._process
 
     def _end(self) -> None:
         process, self._process = self._process, None
-        if process is None:
-            return
-        if process.stdin is not None:
-            process.stdin.close()
-        try:
-            process.wait(END_S)  # it ends what users' code has started
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                pipe.close()
+        if process is not None:
+            process.close()
 
     def _request(self, task: str, specs: list[str], progress: Progress) -> list[Any]:
         """Results of the first specs at least: all that were built, and one more if the builder process died."""
         results: list[Any] = []
         process = self._start()
-        request = {"task": task, "specs": specs, "path": import_path(), "timeout": self.timeout}
-        buffer = b""
-        sent = _send(process, json.dumps(request).encode() + b"\n")
+        process.send({"task": task, "specs": specs, "path": import_path(), "timeout": self.timeout})
         watch = WorkWatch(process.pid, processor_s=self.timeout + _STARTUP_S, idle_s=_SILENCE_S)
-        while sent and len(results) < len(specs):
-            data = _receive(process, watch)
-            if data is None:
+        while len(results) < len(specs):
+            try:
+                answer = process.watched(watch)
+            except ProcessEnded as ended:
                 self._end()
-                hint = "It was ended; the next request starts a new one"
-                return [*results, CompileError(f"building {specs[len(results)]}: the builder hangs", hint=hint)]
-            if not data:
-                break
-            *lines, buffer = (buffer + data).split(b"\n")
-            watch.restart()
-            for line in map(json.loads, lines):
-                if "progress" in line:
-                    progress(line["progress"])
-                elif "alive" not in line:
-                    results.append(_result(line))
-        if len(results) < len(specs):
-            self._end()
-            what = f"building {specs[len(results)]}: the builder process ended in the middle"
-            hint = "Was it killed? Build again: the next request starts a new one"
-            results.append(CompileError(what, hint=hint))
+                what, hint = _HANGS if ended.hangs else _ENDED
+                return [*results, CompileError(f"building {specs[len(results)]}: {what}", hint=hint)]
+            if "progress" in answer:
+                progress(answer["progress"])
+            elif "alive" not in answer:
+                results.append(_result(answer))
         return results
 
 
@@ -192,34 +167,11 @@ def _absolute(spec: str) -> str:
     return f"{Path(place).absolute()}:{name}" if place.endswith(".py") else spec
 
 
-def _send(process: subprocess.Popen[bytes], data: bytes) -> bool:
-    """Whether the process took the data; not where it is gone, or closed by another thread."""
-    try:
-        assert process.stdin is not None  # it is a pipe
-        process.stdin.write(data)
-    except (OSError, ValueError):
-        return False
-    return True
-
-
-def _receive(process: subprocess.Popen[bytes], watch: WorkWatch) -> bytes | None:
-    """What the process says next; empty if it is gone, None if it hangs."""
-    try:
-        assert process.stdout is not None  # it is a pipe
-        while not select.select([process.stdout], [], [], LOOK_S)[0]:
-            if watch.look():
-                return None
-        return os.read(process.stdout.fileno(), 1 << 16)
-    except (OSError, ValueError):
-        return b""
-
-
-def _result(line: dict[str, Any]) -> BuiltType | list[str] | CompileError:
-    if "found" in line:
-        return list(line["found"])
-    if "built" in line:
-        built = line["built"]
+def _result(answer: dict[str, Any]) -> BuiltType | list[str] | CompileError:
+    if "found" in answer:
+        return list(answer["found"])
+    if "built" in answer:
+        built = answer["built"]
         declared = DeclaredType.from_json(built["declared"])
         return BuiltType(**built | {"methods": tuple(built["methods"]), "declared": declared})
-    error = line["error"]
-    return CompileError(error["what"], expected=error["expected"], got=error["got"], hint=error["hint"])
+    return CompileError(**answer["error"])

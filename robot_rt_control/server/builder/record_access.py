@@ -25,9 +25,9 @@ class Data:
     root: str
     """Where it belongs: "state", "params" or "part"."""
     slot: int = -1
-    """Of a part: index of its slot."""
+    """Index of the slot, for a part."""
     member: str = ""
-    """Of what belongs to a record of the method's parameters: the record's field that it is in."""
+    """Field of the record that it is in, if it belongs to a record of the method's parameters."""
 
     @property
     def is_array(self) -> bool:
@@ -69,7 +69,7 @@ class Data:
 
 
 def least_writable(one: Data | None, other: Data | None) -> Data | None:
-    """Of what a name may stand for, that which may be written least."""
+    """The one that may be written least, of what a name may stand for."""
     if one is None or other is None:
         return one or other
     order = (NOTHING, COMMANDS, ALL)

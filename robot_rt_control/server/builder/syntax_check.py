@@ -35,9 +35,9 @@ from robot_rt_control.server.builder.realtime_methods import (
 )
 from robot_rt_control.server.builder.record_access import ALL, COMMANDS, NOTHING, Data
 from robot_rt_control.server.builder.record_flow import RecordFlow
-from robot_rt_control.server.builder.source import ActionSource, is_package_file, layouts_of
 from robot_rt_control.server.builder.violation import Violation, refuse
 from robot_rt_control.server.builder.work_bound import PACKAGE_CALL_S, Work, work_of, work_of_call
+from robot_rt_control.server.code.source import ActionSource, is_package_file, layouts_of
 from robot_rt_control.vocabulary.capacities import ACTION_STATE_BYTES
 from robot_rt_control.vocabulary.errors import CapacityError, CompileError
 
@@ -55,7 +55,7 @@ class CheckedCode:
     counted: dict[str, float] = field(default_factory=dict)
     """Parameters that loops count to → the largest value that counts."""
     work: Work = field(default_factory=Work)
-    """Of all methods together: a tick may run each of them."""
+    """Work of all methods together: a tick may run each of them."""
     violations: set[Violation] = field(default_factory=set)
     commands: dict[tuple[int, str], Violation] = field(default_factory=dict)
     """(slot, command field of its part) → where it is written first, as the violation that it may turn out to be."""

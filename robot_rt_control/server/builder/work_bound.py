@@ -46,13 +46,13 @@ class Work:
 
 
 def work_of(node: ast.AST) -> Work:
-    """Of a node of a syntax tree, without what is below it."""
+    """The work of a node of a syntax tree, without what is below it."""
     if not isinstance(node, _OPERATIONS):
         return Work()
     return Work(_DEAR_S if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) else _OPERATION_S)
 
 
 def work_of_call(function: Any) -> Work:
-    """Of a function that is neither the user's nor this package's."""
+    """The work of a function that is neither the user's nor this package's."""
     dear = getattr(function, "__module__", "") == math.__name__ or isinstance(function, np.ufunc)
     return Work(_DEAR_S) if dear else Work()

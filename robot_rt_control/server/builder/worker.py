@@ -1,6 +1,6 @@
-"""The builder process: takes requests as JSON lines on its input, answers as JSON lines on its output.
+"""The builder process.
 
-Request: `{"task": "build", "specs": ["file.py:Class", ...], "path": [sys.path], "timeout": seconds for each}`;
+A request: `{"task": "build", "specs": ["file.py:Class", ...], "path": [sys.path], "timeout": seconds for each}`;
 with the task "find", the specs are files or modules whose action types are wanted.
 Answers: `{"progress": text}` and `{"alive": true}` any number of times, and one for each spec, in their order:
 `{"built": {...}}` (fields of BuiltType), `{"found": [specs]}` or
@@ -16,56 +16,43 @@ has started end with the request.
 
 from __future__ import annotations
 
-import ctypes
-import json
+import faulthandler
 import os
-import select
+import resource
 import signal
+import socket
 import sys
+import time
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
+from robot_rt_control.processes.ending import how_ended
+from robot_rt_control.processes.errors import described
+from robot_rt_control.processes.frames import Far, Near, connect
+from robot_rt_control.processes.left_behind import adopt, end_all_children
+from robot_rt_control.processes.parent_death import end_with
+from robot_rt_control.processes.work_watch import LOOK_S, WorkWatch
 from robot_rt_control.server.builder.build import build
 from robot_rt_control.server.builder.measure import PATIENCE_S
-from robot_rt_control.server.builder.source import find_action_types
-from robot_rt_control.server.builder.work_watch import LOOK_S, WorkWatch
-from robot_rt_control.server.preparer.left_behind import adopt, end_all_children
+from robot_rt_control.server.code.source import find_action_types
+from robot_rt_control.server.preparer.user_code import frames_of
 from robot_rt_control.vocabulary.errors import CompileError, RobotControlError
 
-_PR_SET_PDEATHSIG = 1
-
-
-class _Lines:
-    """Lines that arrive at a file descriptor."""
-
-    def __init__(self, descriptor: int) -> None:
-        self.descriptor = descriptor
-        self.buffer = b""
-        self.closed = False
-
-    def read(self) -> list[dict[str, Any]]:
-        """What has arrived; blocks until something does. Sets `closed` at the end."""
-        data = os.read(self.descriptor, 1 << 16)
-        self.closed = not data
-        *lines, self.buffer = (self.buffer + data).split(b"\n")
-        return [json.loads(line) for line in lines]
-
-
-def describe_error(error: RobotControlError) -> dict[str, str]:
-    """An error as it travels through the pipe."""
-    return {"what": error.what, "expected": error.expected, "got": error.got, "hint": error.hint}
+_ABORT_S = 5.0
+"""[s] for a child that is to end to say where it was; then it is killed. The server ends a builder that is silent for
+twice as long."""
 
 
 def main() -> None:
-    """Serve requests until the input closes."""
-    answers = os.dup(1)
-    os.dup2(2, 1)  # whatever code of users prints must not end up among the answers
+    """Serve requests until the server hangs up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to all: the server ends this process
     _give_way()
     adopt()
-    requests = _Lines(0)
-    while not requests.closed:
-        for request in requests.read():
-            _serve(request, requests, answers)
+    server = connect(with_thread=False)
+    with suppress(ConnectionError):
+        while True:
+            _serve(server.receive(), server)
 
 
 def _give_way() -> None:
@@ -77,53 +64,57 @@ def _give_way() -> None:
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
-def _serve(request: dict[str, Any], requests: _Lines, answers: int) -> None:
+def _serve(request: dict[str, Any], server: Far) -> None:
     """Build all specs of a request; if the child of one dies, the next one gets a new child."""
     waiting = list(request["specs"])
     while waiting:
-        waiting = waiting[_run_child(waiting, request, requests, answers) :]
+        waiting = waiting[_run_child(waiting, request, server) :]
 
 
-def _run_child(specs: list[str], request: dict[str, Any], requests: _Lines, answers: int) -> int:
+def _run_child(specs: list[str], request: dict[str, Any], server: Far) -> int:
     """Build specs in a new child, pass on what it says, end it when it takes too long.
 
     Returns:
         How many of the specs were answered, from the first on: at least one.
     """
-    reading, writing = os.pipe()
+    near, far = socket.socketpair()
+    trace = os.memfd_create("trace")
+    parent = os.getpid()
     child = os.fork()
     if child == 0:
-        os.close(reading)
-        _child(request["task"], specs, request["path"], writing)
-    os.close(writing)
-    output = _Lines(reading)
+        near.close()
+        server.close()  # it is not for code of users
+        _child(request["task"], specs, request["path"], Far(far), trace, parent)
+    far.close()
+    output = Near(near)
     answered = 0
     timeout = float(request["timeout"])
     watch = WorkWatch(child, processor_s=timeout, idle_s=timeout)
     error: CompileError | None = None
     try:
-        while answered < len(specs) and not output.closed and error is None:
-            readable, _, _ = select.select([reading, requests.descriptor], [], [], LOOK_S)
-            if requests.descriptor in readable:
-                # Requests come one at a time: what arrives in between is the end of the server.
-                os.kill(child, signal.SIGKILL)
-                end_all_children()
-                os._exit(0)
-            if reading in readable:
-                for line in output.read():
-                    _send(answers, line)
-                    if "progress" not in line:
-                        answered += 1
-                        watch.restart()
+        while answered < len(specs) and error is None:
+            answer = output.receive(LOOK_S, end=server)
+            if answer is not None:
+                server.send(answer)
+                if "progress" not in answer:
+                    answered += 1
+                    watch.restart()
                 continue
-            _send(answers, {"alive": True})
+            server.send({"alive": True})
             if too_much := watch.look():
                 error = CompileError(
-                    f"building {specs[answered]} {too_much} and was ended",
+                    f"{_aborted(child, trace, specs[answered])}building {specs[answered]} {too_much} and was ended",
                     hint="Look for endless work or waiting at the top of the file, or for very much code",
                 )
+    except ConnectionError:  # it has ended, or will
+        if server.speaks(0.0):
+            # Requests come one at a time: what arrives in between is the end of the server.
+            os.kill(child, signal.SIGKILL)
+            end_all_children()
+            os._exit(0)
     finally:
-        os.close(reading)
+        output.close()
+        os.close(trace)
         os.kill(child, signal.SIGKILL)  # it is done, too slow, or dead already: then this changes nothing
         _, status = os.waitpid(child, 0)
         end_all_children()
@@ -132,13 +123,23 @@ def _run_child(specs: list[str], request: dict[str, Any], requests: _Lines, answ
             code = os.waitstatus_to_exitcode(status)
             error = _endless(specs[answered]) if code == -signal.SIGPROF else None
         if error is None:
-            how = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
             error = CompileError(
-                f"building {specs[answered]} ended {how}", hint="Importing the file must not end Python"
+                f"building {specs[answered]} {how_ended(code)}", hint="Importing the file must not end Python"
             )
-        _send(answers, {"error": describe_error(error)})
+        server.send({"error": described(error)})
         answered += 1
     return answered
+
+
+def _aborted(child: int, trace: int, spec: str) -> str:
+    """End a child, and say as "file:line: " where the file that it built was; empty: its code did not run."""
+    os.kill(child, signal.SIGABRT)
+    end = time.monotonic() + _ABORT_S
+    while os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None and time.monotonic() < end:
+        time.sleep(0.01)
+    folder = Path(spec.rpartition(":")[0] or spec).parent
+    own = [f"{file}:{line}: " for file, line in frames_of(trace) if Path(file).parent == folder]
+    return own[0] if own else ""
 
 
 def _endless(spec: str) -> CompileError:
@@ -148,36 +149,31 @@ def _endless(spec: str) -> CompileError:
     )
 
 
-def _child(task: str, specs: list[str], path: list[str], output: int) -> None:
+def _child(task: str, specs: list[str], path: list[str], output: Far, trace: int, parent: int) -> None:
     """Do the task for all specs and answer; never returns."""
     try:
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # requests are not for code of users to read
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        faulthandler.enable(trace, all_threads=False)
+        end_with(parent, signal.SIGKILL)
         for entry in path:
             if entry not in sys.path:
                 sys.path.append(entry)
         for spec in specs:
-            _send(output, _answer(task, spec, output))
+            output.send(_answer(task, spec, output))
     except BaseException as error:
         sys.stderr.write(f"builder: {type(error).__name__}: {error}\n")
         os._exit(1)
     os._exit(0)
 
 
-def _answer(task: str, spec: str, output: int) -> dict[str, Any]:
+def _answer(task: str, spec: str, output: Far) -> dict[str, Any]:
     try:
         if task == "find":
             return {"found": find_action_types(spec)}
-        built = build(spec, lambda text: _send(output, {"progress": text}))
+        built = build(spec, lambda text: output.send({"progress": text}))
         return {"built": vars(built) | {"declared": built.declared.to_json()}}
     except RobotControlError as error:
-        return {"error": describe_error(error)}
+        return {"error": described(error)}
     except Exception as error:
         refusal = CompileError(f"building {spec} failed with {type(error).__name__}: {error}")
-        return {"error": describe_error(refusal)}
-
-
-def _send(descriptor: int, line: dict[str, Any]) -> None:
-    data = json.dumps(line).encode() + b"\n"
-    while data:
-        data = data[os.write(descriptor, data) :]
+        return {"error": described(refusal)}

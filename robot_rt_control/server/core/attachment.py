@@ -10,15 +10,16 @@ import numpy as np
 from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.layout import stop_dtype
+from robot_rt_control.recording.fault_log import promised_log
 from robot_rt_control.server.events.session_ends import Stamp
 from robot_rt_control.server.link.executor_link import ExecutorLink
 from robot_rt_control.server.link.heartbeat import Heartbeats
+from robot_rt_control.server.preparer.part_view import PartView
 from robot_rt_control.server.profiler.profilers import Profilers
 from robot_rt_control.server.streams.stream_hub import StreamHub
 from robot_rt_control.server.tables.definer import Definer
 from robot_rt_control.server.tables.definition_store import DefinitionStore
 from robot_rt_control.server.tables.directory import Directory
-from robot_rt_control.server.tables.part_view import PartView
 from robot_rt_control.server.tables.preparation import Preparer
 from robot_rt_control.server.types.action_types import ActionTypes
 from robot_rt_control.vocabulary.enums import EventKind
@@ -144,6 +145,11 @@ class Attachment:
         """The places of protective stops, a copy, of `layout.stop_dtype`; none: the attachment is closed."""
         with self._reading:
             return np.zeros(0, stop_dtype) if self._closed else self.channel.stops()
+
+    def fault_file(self, number: int) -> str:
+        """The file of the log with this number, on the executor's machine; empty: there is none."""
+        with self._reading:
+            return "" if self._closed else promised_log(bytes(self.channel.memory.fault_files), number)
 
     def guarded(self, sessions: int) -> None:
         """Tell the executor how many open sessions with a secret hold parts."""

@@ -11,7 +11,7 @@ from robot_rt_control.server.events.reasons import refusal_text
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.server.tables.entities import DefinedAction
 from robot_rt_control.validation.conflicts import not_together
-from robot_rt_control.vocabulary import capacities
+from robot_rt_control.vocabulary import capacities, defaults
 from robot_rt_control.vocabulary.enums import Authority, Command, Refusal
 from robot_rt_control.vocabulary.errors import CapacityError, CommandRefused, DefinitionError, raise_all, unknown
 
@@ -22,7 +22,7 @@ class Commands:
     """All methods may be called from any thread."""
 
     def __init__(self, core: ServerCore) -> None:
-        self._core = core
+        self._core, self._connection, self._sessions = core, core.connection, core.sessions
 
     def start(self, session_id: str, actions: Sequence[str], target_tick: int = 0) -> int:
         """Start actions, all in the same tick or none.
@@ -53,13 +53,13 @@ class Commands:
             as `start`.
         """
         if not session_id and not actions:
-            answer = self._core.at().link.send(Command.STOP_SESSION)
-            return answer.tick or self._core.tick(0)
+            answer = self._connection.at().link.send(Command.STOP_SESSION)
+            return answer.tick or self._connection.tick(0)
         if not actions:
-            session = self._core.session(session_id)
+            session = self._sessions.get(session_id)
             session.check_moves("stop anything")
-            if not self._core.contents(session).actions:
-                return self._core.tick(0)
+            if not self._connection.contents(session).actions:
+                return self._connection.tick(0)
             return self._command(Command.STOP_SESSION, session, [])
         session, found = self._find(session_id, actions, "stop")
         return self._command(Command.STOP, session, found)
@@ -84,9 +84,9 @@ class Commands:
 
     def _find(self, session_id: str, actions: Sequence[str], what: str) -> tuple[Session, list[DefinedAction]]:
         with self._core.changing:
-            session = self._core.session(session_id)
+            session = self._sessions.get(session_id)
             session.check_moves(f"{what} anything")
-            definer = self._core.at().definer
+            definer = self._connection.at().definer
             found = [definer.find(session, name) for name in actions]
         if not found:
             raise DefinitionError(f"nothing to {what}", expected="at least one action", got="none")
@@ -110,7 +110,7 @@ class Commands:
         signal: int = 0,
         signal_name: str = "",
     ) -> int:
-        at = self._core.at()
+        at = self._connection.at()
         answer = at.link.send(
             command,
             session=session.identity,
@@ -126,10 +126,11 @@ class Commands:
                 got=f"action {actions[0].id!r}, which is not active",
                 hint="Start it first",
             )
-        return answer.tick if not answer.queued else target_tick or self._core.tick(0)
+        return answer.tick if not answer.queued else target_tick or self._connection.tick(0)
 
     def set_speed(self, speed: float, *, secret: str | None = None) -> None:
-        """Set the speed override, 0 to 1. Beyond its present target it needs authority.
+        """Set the speed override, 0 to 1; below `SLOWEST_SPEED` it counts as 0. Beyond its present target it needs
+        authority.
 
         Args:
             secret: of a caller outside of this process; None: code of this process.
@@ -141,7 +142,8 @@ class Commands:
         """
         if not 0.0 <= speed <= 1.0:
             raise DefinitionError("speed override", expected="0 (standing still) to 1 (full speed)", got=f"{speed:g}")
-        answer = self._core.at().link.send(Command.SET_SPEED, value=speed, signal=int(self._authority(secret)))
+        speed = speed if speed >= defaults.SLOWEST_SPEED else 0.0
+        answer = self._connection.at().link.send(Command.SET_SPEED, value=speed, signal=int(self._authority(secret)))
         if answer.refusal == Refusal.NO_AUTHORITY:
             raise CommandRefused(
                 f"set_speed to {speed:g} was refused: it is faster than before",
@@ -151,7 +153,7 @@ class Commands:
             )
 
     def _authority(self, secret: str | None) -> Authority:
-        return Authority.GIVEN if secret is None else self._core.authority(secret)
+        return Authority.GIVEN if secret is None else self._core.authorities.authority(secret)
 
     def protective_stop(
         self,
@@ -182,7 +184,7 @@ class Commands:
         """
         if stop:
             request = stop_request(source=source_of(source, reason), reason=reason, who=who, secret=secret or "")
-            answer = self._core.at().link.send(Command.PROTECTIVE_STOP, record=request)
+            answer = self._connection.at().link.send(Command.PROTECTIVE_STOP, record=request)
         else:
             name = source_of(source, "") if source else ""
             authority = self._authority(secret)
@@ -194,10 +196,10 @@ class Commands:
                 everything=everything,
                 authority=authority,
             )
-            answer = self._core.at().link.send(Command.RELEASE_PROTECTIVE_STOP, record=request)
+            answer = self._connection.at().link.send(Command.RELEASE_PROTECTIVE_STOP, record=request)
             if answer.refusal != Refusal.NONE:
-                raise release_refused(answer.refusal, name, self._core.stops())
-        return answer.tick if not answer.queued else self._core.tick(0)
+                raise release_refused(answer.refusal, name, self._connection.stops())
+        return answer.tick if not answer.queued else self._connection.tick(0)
 
     def resume(self, session_id: str, who: str = "") -> int:
         """Let actions of a session that a protective stop has suspended start again. Starts nothing itself.
@@ -210,18 +212,17 @@ class Commands:
             SessionError: there is no such session.
             ChannelError: there is no executor, or it is silent.
         """
-        core = self._core
-        session = core.session(session_id)
+        session = self._sessions.get(session_id)
         session.check_moves("be resumed: it starts nothing")
-        if session.identity in core.at().store.sessions:
+        if session.identity in self._connection.at().store.sessions:
             tick = self._command(Command.RESUME, session, [])
         else:
-            stops = core.stops()
+            stops = self._connection.stops()
             if stops:
                 raise CommandRefused(
                     f"{session.label} was not resumed: {refusal_text(Refusal.PROTECTIVE_STOP)}", got=listed(stops)
                 )
-            core.resume_undefined(session)
-            tick = core.tick(0)
+            self._sessions.resume_undefined(session)
+            tick = self._connection.tick(0)
         _log.info("%s is resumed%s", session.label, f" by {who}" if who else "")
         return tick

@@ -10,11 +10,12 @@ from robot_rt_control.definitions.definitions import (
     ProgramDefinition,
     ReactionDefinition,
 )
-from robot_rt_control.program.file import FilledProgram
+from robot_rt_control.program.filled_program import FilledProgram
+from robot_rt_control.program.text_store import reference_of
+from robot_rt_control.server.core.programs import check_for_session, facts_of
 from robot_rt_control.server.core.server_core import ServerCore
-from robot_rt_control.server.link.transactions import InstallRefused
-from robot_rt_control.server.programs.programs import check_for_session, facts_of
 from robot_rt_control.server.sessions import Session
+from robot_rt_control.server.tables.definer import StartRefused
 from robot_rt_control.text.document import Document
 from robot_rt_control.validation.definitions import check_definitions
 from robot_rt_control.vocabulary import capacities
@@ -27,7 +28,7 @@ class Definitions:
     """All methods may be called from any thread."""
 
     def __init__(self, core: ServerCore) -> None:
-        self._core = core
+        self._core, self._connection, self._sessions = core, core.connection, core.sessions
 
     def define(
         self,
@@ -77,8 +78,8 @@ class Definitions:
 
         try:
             return self._add(session_id, program, check, start=True)
-        except InstallRefused as refused:
-            self._core.raise_refusal(Command.START, self._core.session(session_id), refused.actions, refused.answer)
+        except StartRefused as refused:
+            self._core.raise_refusal(Command.START, self._sessions.get(session_id), refused.actions, refused.answer)
             raise
 
     def _add(
@@ -91,7 +92,7 @@ class Definitions:
         start: bool = False,
     ) -> int:
         """Add what `check` finds right for the session."""
-        definer, session = self._core.at().definer, self._core.session(session_id)
+        definer, session = self._connection.at().definer, self._sessions.get(session_id)
         if program.actions:
             session.check_moves(f"define action {program.actions[0].id!r}")
         if any(reaction.start or reaction.stop or reaction.signal for reaction in program.reactions):
@@ -100,16 +101,16 @@ class Definitions:
         check(session)
         prepared = definer.prepare(session, program.actions, places)
         with self._core.changing:
-            session = self._core.session(session_id)  # it may have ended meanwhile, and the executor with it
-            at = self._core.at()
+            session = self._sessions.get(session_id)  # it may have ended since, and the executor with it
+            at = self._connection.at()
             if at.definer is not definer:
                 raise ChannelError("the executor was exchanged while the actions were prepared", hint="Try again")
             for action in prepared:
                 for used in (action.type, *(law.type for axis in action.axes for law in axis.laws)):
                     self._core.types.check_present(used, f"action {action.id!r}")
             if definer.defined(session) is not before:
-                check(session)  # again: others may have defined or removed meanwhile
-            return self._core.tick(definer.define(session, program, prepared, start=start))
+                check(session)  # again: others may have defined or removed since
+            return self._connection.tick(definer.define(session, program, prepared, start=start))
 
     def upload_program(
         self,
@@ -130,9 +131,9 @@ class Definitions:
             SessionError: there is no such session.
             ChannelError: there is no executor.
         """
-        session = self._core.session(session_id)
+        session = self._sessions.get(session_id)
         template = self._core.programs.template(program_or_name)
-        program = template.fill(parameters=parameters, parts=parts, defined=self._core.contents(session).actions)
+        program = template.fill(parameters=parameters, parts=parts, defined=self._connection.contents(session).actions)
         self.install_program(session_id, program)
         return program.definition
 
@@ -148,7 +149,7 @@ class Definitions:
             warnings[:] = check_for_session(self._core, program, session)
 
         self._add(session_id, program.draft, check, program.places)
-        self._core.session(session_id).program = program.template.name
+        self._sessions.get(session_id).program = reference_of(program.template)
         return warnings
 
     def remove(self, session_id: str, actions: Sequence[str], reactions: Sequence[str] = ()) -> int:
@@ -160,7 +161,8 @@ class Definitions:
             ChannelError: there is no executor.
         """
         with self._core.changing:
-            return self._core.tick(self._core.at().definer.remove(self._core.session(session_id), actions, reactions))
+            at, session = self._connection.at(), self._sessions.get(session_id)
+            return self._connection.tick(at.definer.remove(session, actions, reactions))
 
     def clear(self, session_id: str) -> int:
         """Remove everything that a session has defined, as one change. Its parts take their default action.
@@ -170,9 +172,9 @@ class Definitions:
             ChannelError: there is no executor.
         """
         with self._core.changing:
-            has = self._core.contents(self._core.session(session_id))
+            has = self._connection.contents(self._sessions.get(session_id))
             if not has.actions and not has.reactions:
-                return self._core.tick(0)
+                return self._connection.tick(0)
             return self.remove(session_id, list(has.actions), list(has.reactions))
 
     def set_parameters(self, session_id: str, action: str, values: Iterable[ParameterValue]) -> int:
@@ -189,49 +191,49 @@ class Definitions:
         """
         if action == SESSION:
             return self._write_variables(session_id, values)
-        self._core.session(session_id).check_moves("set parameters")
+        self._sessions.get(session_id).check_moves("set parameters")
         if "." in action:
             return self._set_law_parameters(session_id, action, values)
-        with self._core.session(session_id).setting:  # one after the other; the author's code may take long
+        with self._sessions.get(session_id).setting:  # one after the other; the author's code may take long
             with self._core.changing:
-                old = self._core.at().definer.find(self._core.session(session_id), action)
-                definer = self._core.at().definer
+                old = self._connection.at().definer.find(self._sessions.get(session_id), action)
+                definer = self._connection.at().definer
             prepared = definer.with_values(old, values)
             with self._core.changing:
-                session, at = self._core.session(session_id), self._core.at()
+                session, at = self._sessions.get(session_id), self._connection.at()
                 if at.definer is not definer:
                     raise ChannelError("the executor was exchanged while parameters were prepared", hint="Try again")
                 definer.find(session, action)  # it may have been removed meanwhile
                 if len(prepared.parameters) > capacities.PARAMETER_UPDATE_BYTES:
-                    return self._core.tick(definer.replace_parameters(session, old, prepared))
+                    return self._connection.tick(definer.replace_parameters(session, old, prepared))
                 entry = old.entry
                 posted = at.link.post_parameters(session.identity, (entry.slot, entry.identity), prepared.parameters)
                 definer.keep_parameters(session, old, prepared)
         answer = at.link.answer(posted)
         self._core.raise_refusal(Command.SET_PARAMETERS, session, [old], answer)
-        return answer.tick or self._core.tick(0)
+        return answer.tick or self._connection.tick(0)
 
     def _write_variables(self, session_id: str, values: Iterable[ParameterValue]) -> int:
-        with self._core.session(session_id).setting, self._core.changing:
-            session, at = self._core.session(session_id), self._core.at()
+        with self._sessions.get(session_id).setting, self._core.changing:
+            session, at = self._sessions.get(session_id), self._connection.at()
             variables = at.definer.write_variables(session, values)
             posted = at.link.post_parameters(session.identity, None, variables.record)
             at.definer.keep_variables(session, variables)
         answer = at.link.answer(posted)
         self._core.raise_refusal(Command.SET_PARAMETERS, session, [], answer)
-        return answer.tick or self._core.tick(0)
+        return answer.tick or self._connection.tick(0)
 
     def _set_law_parameters(self, session_id: str, name: str, values: Iterable[ParameterValue]) -> int:
         id_, _, rest = name.partition(".")
         axis, _, strategy = rest.rpartition(".")
-        with self._core.session(session_id).setting:
+        with self._sessions.get(session_id).setting:
             with self._core.changing:
-                definer = self._core.at().definer
-                old = definer.find(self._core.session(session_id), id_)
+                definer = self._connection.at().definer
+                old = definer.find(self._sessions.get(session_id), id_)
             changed, i, k = definer.with_law_values(old, axis, strategy, values)
             with self._core.changing:
-                session = self._core.session(session_id)
-                if self._core.at().definer is not definer:
+                session = self._sessions.get(session_id)
+                if self._connection.at().definer is not definer:
                     raise ChannelError("the executor was exchanged while parameters were prepared", hint="Try again")
                 definer.find(session, id_)  # it may have been removed meanwhile
-                return self._core.tick(definer.replace_law(session, changed, i, k))
+                return self._connection.tick(definer.replace_law(session, changed, i, k))

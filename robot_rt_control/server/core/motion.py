@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from robot_rt_control.server.core.server_core import ServerCore
 from robot_rt_control.server.events.reasons import fault_remedy
 from robot_rt_control.server.link.executor_link import TIMEOUT_S
-from robot_rt_control.server.link.snapshot_view import SnapshotView
+from robot_rt_control.server.views.snapshot_view import SnapshotView
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.enums import Command, OperationalState, Refusal
 from robot_rt_control.vocabulary.errors import ChannelError, CommandRefused, DefinitionError, unknown
@@ -21,7 +21,7 @@ class Motion:
     """All methods may be called from any thread."""
 
     def __init__(self, core: ServerCore) -> None:
-        self._core = core
+        self._core, self._connection = core, core.connection
         self._clearing: dict[str, int] = {}
         """Part → last tick before its faults were asked to be cleared, where the loop ticks on request only."""
 
@@ -43,7 +43,7 @@ class Motion:
         Raises:
             DefinitionError: unknown part or command; nothing was done.
             SessionError: a session holds a part, and this is not its secret; nothing was done.
-            CommandRefused: a part refused or is still faulted, or it did not come to rest, or was disabled meanwhile;
+            CommandRefused: a part refused or is still faulted, or it did not come to rest, or was disabled;
                 the other parts (if named: those before it) are done.
             ChannelError: there is no executor, or it is silent.
         """
@@ -57,25 +57,25 @@ class Motion:
         asked = list(parts) or [name for name in core.parts if name not in left_out]
         if parts:
             tick = max([self._set(name, command) for name in parts])
-        elif left_out or core.gated:
+        elif left_out or self._connection.gated:
             refused = [error for name in asked if (error := self._attempt(name, command)) is not None]
-            if core.gated and refused:
+            if self._connection.gated and refused:
                 raise refused[0]
-            tick = core.at().now()[0]
+            tick = self._connection.at().now()[0]
         else:
-            tick = core.at().link.send(_COMMANDS[command], part=-1).tick
-        if command == "enable" and not core.gated:
+            tick = self._connection.at().link.send(_COMMANDS[command], part=-1).tick
+        if command == "enable" and not self._connection.gated:
             for name in asked:
                 tick, enabled = self._comes_to_be_enabled(name, tick)
                 if parts and not enabled:
-                    raise self._refusal(name, command, core.snapshot_after(tick))
+                    raise self._refusal(name, command, self._connection.snapshot_after(tick))
         return "" if parts else self._remark(command, tick, asked, left_out)
 
     def _left_out(self, parts: Iterable[str], command: str, secret: str | None, *, refuse: bool) -> dict[str, str]:
         """Part → the session whose secret this is not."""
         found = {}
         for name in parts:
-            holder = self._core.holder_of(name)
+            holder = self._core.registry.holder_of(name)
             if holder is None or secret is None or holder.admits(secret):
                 continue
             if refuse:
@@ -92,17 +92,17 @@ class Motion:
 
     def _set(self, name: str, command: str) -> int:
         """Returns the tick. Raises CommandRefused: also where the loop is gated, and will refuse in the next step."""
-        core, index = self._core, self._core.parts[name].index
-        view = core.snapshot() if core.gated else None
+        index = self._core.parts[name].index
+        view = self._connection.snapshot() if self._connection.gated else None
         if view is not None:
             if command == "clear_faults":
                 self._clearing[name] = view.tick
             faulted = view.operational_state(index) == OperationalState.FAULTED
             if command == "enable" and faulted and self._clearing.get(name, -1) < view.tick:
                 raise self._refusal(name, command, view)
-        answer = core.at().link.send(_COMMANDS[command], part=index)
+        answer = self._connection.at().link.send(_COMMANDS[command], part=index)
         if answer.refusal != Refusal.NONE:
-            raise self._refusal(name, command, core.snapshot_after(answer.tick))
+            raise self._refusal(name, command, self._connection.snapshot_after(answer.tick))
         return answer.tick
 
     def _comes_to_be_enabled(self, name: str, tick: int) -> tuple[int, bool]:
@@ -111,7 +111,7 @@ class Motion:
         It only watches: a further ENABLE would undo a `disable`.
 
         Args:
-            tick: in which the loop was told to enable it.
+            tick: of the command that enables it.
 
         Returns:
             The last tick that was seen, and whether the part was not left disabled or faulted.
@@ -127,10 +127,10 @@ class Motion:
         if drives is not None:
             last += drives.enable_ticks(period)
         while True:
-            attachment = core.at()
+            attachment = self._connection.at()
             if attachment.without_threads:  # nobody else can disable it, and each command lets the loop tick
                 tick = attachment.link.send(Command.ENABLE, part=part.index).tick
-            view = core.snapshot_after(tick)
+            view = self._connection.snapshot_after(tick)
             if view is not None and view.tick >= tick:
                 state = view.operational_state(part.index)
                 if state != OperationalState.DISABLED or view.tick > last:
@@ -143,7 +143,7 @@ class Motion:
         index = self._core.parts[name].index
         fault = view.fault(index) if view is not None else ""
         remedy = fault_remedy(view.fault_reason(index)) if view is not None else ""
-        log = self._core.fault_file(name)
+        log = self._connection.fault_file(name)
         if command == "enable" and not fault and view is not None and view.is_moving(index):
             return CommandRefused(
                 f"enable of part {name!r} was refused",
@@ -165,7 +165,7 @@ class Motion:
             CommandRefused: a part that was to be enabled is faulted.
         """
         remarks = [f"left out: {name} ({label} holds it)" for name, label in left_out.items()]
-        view = self._core.snapshot_after(tick) if command == "enable" and not self._core.gated else None
+        view = self._connection.snapshot_after(tick) if command == "enable" and not self._connection.gated else None
         if view is not None:
             states = {name: view.operational_state(self._core.parts[name].index) for name in asked}
             faulted = [name for name, state in states.items() if state == OperationalState.FAULTED]

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_rt_control.server.core.server_core import ServerCore
+from robot_rt_control.server.core.connection import Connection
+from robot_rt_control.server.core.session_life import SessionLife
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.server.streams.stream_hub import OpenedStream
 from robot_rt_control.server.tables.entities import DefinedAction
@@ -16,8 +17,8 @@ from robot_rt_control.server.tables.entities import DefinedAction
 class StreamAccess:
     """All methods may be called from any thread."""
 
-    def __init__(self, core: ServerCore) -> None:
-        self._core = core
+    def __init__(self, connection: Connection, sessions: SessionLife) -> None:
+        self._connection, self._sessions = connection, sessions
 
     def open_stream(self, session_id: str, action: str, stream: str) -> OpenedStream:
         """Get ready for the samples of a new source.
@@ -27,7 +28,7 @@ class StreamAccess:
             SessionError, ChannelError: as `start`.
         """
         session, found = self._stream_of(session_id, action)
-        opened = self._core.at().streams.open(session, found, stream)
+        opened = self._connection.at().streams.open(session, found, stream)
         return replace(opened, token=session.stream_token(action, found.entry.identity, stream))
 
     def write_stream(
@@ -64,11 +65,11 @@ class StreamAccess:
         session, found = self._stream_of(session_id, action)
         if token is not None:
             session.check_token(action, found.entry.identity, stream, token)
-        return self._core.at().streams.write(
+        return self._connection.at().streams.write(
             session, found, stream, values, valid=valid, source_time=time, sequence=sequence, tick=tick
         )
 
     def _stream_of(self, session_id: str, action: str) -> tuple[Session, DefinedAction]:
         """Without waiting for a definition that is being made: samples come in all the time."""
-        session = self._core.session(session_id)
-        return session, self._core.at().definer.find(session, action)
+        session = self._sessions.get(session_id)
+        return session, self._connection.at().definer.find(session, action)

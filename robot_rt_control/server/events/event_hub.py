@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from robot_rt_control.server.events.events import ServerEvent
+from robot_rt_control.vocabulary.event_kinds import Kind
 
 _log = logging.getLogger(__name__)
 
@@ -16,9 +17,14 @@ Listener = Callable[[ServerEvent], None]
 
 
 class EventHub:
-    """All methods may be called from any thread."""
+    """All methods may be called from any thread.
 
-    def __init__(self) -> None:
+    Args:
+        now: gives tick and time [ns] of the last event of the loop.
+    """
+
+    def __init__(self, now: Callable[[], tuple[int, int]]) -> None:
+        self._now = now
         self._lock = threading.RLock()
         self._listeners: tuple[Listener, ...] = ()
         self._sequence = 0
@@ -33,19 +39,21 @@ class EventHub:
         with self._lock:
             self._listeners = tuple(entry for entry in self._listeners if entry != listener)
 
-    def emit(self, event: ServerEvent, *, at: Callable[[], tuple[int, int]] | None = None) -> None:
-        """Number an event and tell it. A listener that fails is logged; the others still get the event.
+    def announce(
+        self, kind: Kind, *, session: str = "", parts: Sequence[str] = (), reason: str = "", action: str = ""
+    ) -> None:
+        """Number and tell an event of the server's own. Its tick is taken as late as possible: so that no event of the
+        loop with an earlier tick can come after it."""
+        with self._lock:
+            tick, time_ns = self._now()
+            event = ServerEvent(kind=kind, session=session, part=", ".join(parts), reason=reason, current_action=action)
+            self.emit(replace(event, tick=tick, time_ns=time_ns))
 
-        Args:
-            at: gives tick and time [ns] of an event of the server's own, as late as possible: so that no event of the
-                loop with an earlier tick can come after it. None: the event has them.
-        """
+    def emit(self, event: ServerEvent) -> None:
+        """Number an event and tell it. A listener that fails is logged; the others still get the event."""
         with self._lock:
             self._sequence += 1
             numbered = replace(event, sequence=self._sequence)
-            if at is not None:
-                tick, time_ns = at()
-                numbered = replace(numbered, tick=tick, time_ns=time_ns)
             for listener in self._listeners:
                 try:
                     listener(numbered)

@@ -10,6 +10,7 @@ from robot_rt_control.server.tables.entities import DefinedAction
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.enums import FaultReason, Refusal, Status, StopCause
 from robot_rt_control.vocabulary.fault_reasons import FAULTS
+from robot_rt_control.vocabulary.stop_causes import STOP_CAUSES
 
 _REFUSALS = {
     Refusal.NONE: "",
@@ -32,23 +33,6 @@ _REFUSALS = {
     Refusal.STOP_NEEDS_SECRET: "the protective stop needs the secret that it was made with",
     Refusal.STOPPED_NOW: "a stop came in the same tick",
 }
-
-_STOP_CAUSES = {
-    StopCause.COMMAND: "stopped by a command",
-    StopCause.REACTION: "ended by a reaction",
-    StopCause.FAILURE: "the action failed",
-    StopCause.SESSION_END: "the session ended",
-    StopCause.SERVER_LOST: "the control server was lost",
-    StopCause.PART_FAULT: "a part was faulted",
-    StopCause.REMOVED: "the action was removed",
-    StopCause.DISPLACED: "another action took a part",
-    StopCause.PROTECTIVE_STOP: "a protective stop",
-    StopCause.TIME_LIMIT: "its time limit was reached",
-    StopCause.REPLACED: "the action was replaced",
-    StopCause.MEMBER_FAILED: "a part of the motion group failed",
-    StopCause.PROFILER_LOST: "the process that planned its motion ended",
-}
-
 
 _STATUSES = {
     Status.OK: "",
@@ -81,7 +65,7 @@ def refusal_text(reason: int) -> str:
 
 def stop_text(cause: int) -> str:
     """Why an action ended (`vocabulary.StopCause`)."""
-    return _text(_STOP_CAUSES, StopCause, cause)
+    return _text(STOP_CAUSES, StopCause, cause)
 
 
 def fault_text(reason: int) -> str:

@@ -1,1 +1,1 @@
-"""The control server's end of the channel: commands, answers, snapshots, heartbeats."""
+"""The control server's end of the channel: commands, answers, installations, heartbeats."""

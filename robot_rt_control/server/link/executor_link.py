@@ -21,6 +21,8 @@ from robot_rt_control.vocabulary.errors import CapacityError, ChannelError, Defi
 
 _log = logging.getLogger(__name__)
 
+_LAST_TICK = 2**63 - 1
+"""That a command can name; later ones are too far ahead as well."""
 TIMEOUT_S = 2.0
 """How long the executor may take to answer; in simulated time SIMULATED_PATIENCE times as long."""
 _WAKE_S = 0.1
@@ -178,7 +180,8 @@ class ExecutorLink:
             ChannelError: the executor is gone or silent.
         """
         row = transaction_row(command, session=session, actions=actions)
-        row.part, row.signal, row.value, row.target_tick = part, signal, value, target_tick
+        row.part, row.signal, row.value = part, signal, value
+        row.target_tick = min(target_tick, _LAST_TICK)
         beside = None if record is None else np.frombuffer(record.tobytes(), np.uint8)
         row.record_size = 0 if beside is None else len(beside)
         return self.answer(self._post(row, beside, on_transaction))

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_rt_control.memory.layout import command_dtype
-from robot_rt_control.server.tables.entities import DefinedAction
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import Command, Refusal
 from robot_rt_control.vocabulary.errors import CapacityError, CommandRefused
@@ -29,16 +28,11 @@ class Answer:
 
 
 class InstallRefused(CommandRefused):
-    """The loop did not take new tables, because an action that was to start with them cannot start.
-
-    Attributes:
-        actions: those that were to start.
-    """
+    """The loop did not take new tables, because an action that was to start with them cannot start."""
 
     def __init__(self, answer: Answer) -> None:
         super().__init__("the start of actions with new definitions was refused")
         self.answer = answer
-        self.actions: list[DefinedAction] = []
 
 
 class Waiter:

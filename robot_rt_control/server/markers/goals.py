@@ -11,14 +11,14 @@ from robot_rt_control.actions.motion_group import MotionGroup
 from robot_rt_control.actions.move_joint import MoveJoint
 from robot_rt_control.actions.track_trajectory import TrackTrajectory
 from robot_rt_control.definitions.action_type import ActionType, parameter_dtype
-from robot_rt_control.model.kinematics import forward, quaternion_to_matrix
-from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.model.robot_description import WORLD
+from robot_rt_control.drawing.shape import BLUE, GREEN, GREY, RED, Shape, ShapeKind, points_of
+from robot_rt_control.model.kinematics.kinematics import forward, quaternion_to_matrix
+from robot_rt_control.model.workcell.part_description import PartDescription
+from robot_rt_control.model.workcell.robot_description import WORLD
 from robot_rt_control.motion_group.plan import Plan
 from robot_rt_control.motion_group.trajectory import CurvePlan, curve_through
-from robot_rt_control.server.link.snapshot_view import SnapshotView
-from robot_rt_control.server.markers.shape import BLUE, GREEN, GREY, RED, Shape, ShapeKind, points_of
 from robot_rt_control.server.tables.entities import DefinedAction
+from robot_rt_control.server.views.snapshot_view import SnapshotView
 
 GOAL_POSITION, GOAL_ORIENTATION = "goal_position", "goal_orientation"
 """State variables by which an action type says where the tool of its first part is to go: vectors of 3 [m] and of 4

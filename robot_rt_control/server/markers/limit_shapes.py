@@ -7,16 +7,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.server.markers.shape import ORANGE, RED, Shape, ShapeKind
+from robot_rt_control.drawing.shape import ORANGE, RED, Shape, ShapeKind
+from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.vocabulary.part_kinds import quantity_units
 
 NEAR = 0.03
-"""Of a joint's range: nearer to its end, the joint is shown."""
+"""Fraction of a joint's range: nearer to its end, the joint is shown."""
 AT = 0.002
 """Likewise: it is at the limit."""
 FAST = 0.95
-"""Of the limit of velocity: a faster joint is shown."""
+"""Fraction of the velocity limit: a faster joint is shown."""
 _BESIDE = 0.08
 """[m] from the joint to its text, along z of the joint's frame."""
 

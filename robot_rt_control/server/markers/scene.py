@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from robot_rt_control.model.workcell import Workcell
-from robot_rt_control.server.link.snapshot_view import SnapshotView
+from robot_rt_control.drawing.shape import Shape
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.server.markers.goals import goal_shapes, goals_of, has_tool, planned_shapes
 from robot_rt_control.server.markers.limit_shapes import limit_shapes
 from robot_rt_control.server.markers.sensor_shapes import force_shapes, ray_shapes
-from robot_rt_control.server.markers.shape import Shape
 from robot_rt_control.server.markers.tool_trail import ToolTrail
 from robot_rt_control.server.tables.entities import DefinedAction
+from robot_rt_control.server.views.snapshot_view import SnapshotView
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import ChannelError
 
@@ -104,10 +104,10 @@ class ScenePictures:
     def look(self) -> Picture | None:
         """The last tick; None: there is no executor, or no tick yet."""
         try:
-            at = self._core.at()
+            at = self._core.connection.at()
         except ChannelError:
             return None
-        view = self._core.snapshot()
+        view = self._core.connection.snapshot()
         if view is None:
             return None
         active = [action for _, action in at.store.among(view.active_identities)]

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.server.markers.shape import GREY, ORANGE, RED, Shape, ShapeKind
+from robot_rt_control.drawing.shape import GREY, ORANGE, RED, Shape, ShapeKind
+from robot_rt_control.model.workcell.part_description import PartDescription
 
 METRES_PER_NEWTON = 0.02
 """As the display of the wrench in config/workcell.rviz."""

@@ -7,8 +7,8 @@ from collections import deque
 
 import numpy as np
 
-from robot_rt_control.model.robot_description import WORLD
-from robot_rt_control.server.markers.shape import BLUE, Point, Shape, ShapeKind
+from robot_rt_control.drawing.shape import BLUE, Point, Shape, ShapeKind
+from robot_rt_control.model.workcell.robot_description import WORLD
 
 SECONDS = 10.0
 """[s] of the workcell's time that a trail goes back."""

@@ -8,8 +8,9 @@ from typing import Any
 
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
+from robot_rt_control.ros.missing_messages import how_to_get
 from robot_rt_control.ros.periodic import Periodic
-from robot_rt_control.server.link.introspection import Introspection
+from robot_rt_control.server.core.introspection import Introspection
 
 
 class IntrospectionTopics:
@@ -34,8 +35,8 @@ class IntrospectionTopics:
             from pal_statistics_msgs.msg import StatisticsNames, StatisticsValues
         except ImportError as error:
             node.get_logger().info(
-                f"no introspection topics: the package pal_statistics_msgs cannot be imported ({error}). Build it with "
-                "`./run interfaces`, or source a ROS installation"
+                f"no introspection topics: the package pal_statistics_msgs cannot be imported ({error}). "
+                + how_to_get(["pal_statistics_msgs"])
             )
             return
         self._names_type, self._values_type = StatisticsNames, StatisticsValues

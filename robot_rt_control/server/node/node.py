@@ -17,7 +17,9 @@ from robot_rt_control import msg
 from robot_rt_control.definitions.stream_sample import OutputSample
 from robot_rt_control.memory.channel import Channel, ServerTaken
 from robot_rt_control.memory.segment_names import channel_name
-from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
+from robot_rt_control.program.recovery_programs import recovery_programs
+from robot_rt_control.ros.conversions import time_message
 from robot_rt_control.ros.lifecycle_node import COMMON_PARAMETERS, NodeParameter, WorkcellNode
 from robot_rt_control.ros.node_help import NodeHelp
 from robot_rt_control.ros.node_process import run_node
@@ -25,10 +27,10 @@ from robot_rt_control.ros.periodic import Periodic
 from robot_rt_control.ros.tick_time import TickTime
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.control_server import ControlServer
+from robot_rt_control.server.core.introspection import Introspection
 from robot_rt_control.server.events.events import ServerEvent
-from robot_rt_control.server.link.introspection import Introspection
 from robot_rt_control.server.markers.scene import ScenePictures
-from robot_rt_control.server.node.conversions import event_message, time_message
+from robot_rt_control.server.node.conversions import event_message
 from robot_rt_control.server.node.introspection_topics import IntrospectionTopics
 from robot_rt_control.server.node.program_state_topic import ProgramStateTopic
 from robot_rt_control.server.node.run_actions import RunActions
@@ -41,6 +43,7 @@ from robot_rt_control.server.runs.recovery import Recoveries
 from robot_rt_control.server.types.action_types import ActionTypes
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import RobotControlError
+from robot_rt_control.vocabulary.phase_times import ends
 
 _PARAMETERS = (
     NodeParameter(
@@ -118,13 +121,12 @@ class ControlServerNode(WorkcellNode):
     # --- life cycle -----------------------------------------------------------------------------
 
     def configure(self) -> None:
-        path = self.value("workcell")
-        if not path:
-            raise RobotControlError("parameter 'workcell'", expected="the path of a workcell file", got="none")
-        workcell = load_workcell(Path(path), self.value("hardware") or None)
+        workcell = load_workcell(self.workcell_file(), self.value("hardware") or None)
+        ends("reading the workcell")
         domain = os.environ.get("ROS_DOMAIN_ID", "0")
         self._channel_name = self.value("channel") or channel_name(self.get_namespace(), domain)
         self._digest = workcell.digest
+        recovery_programs(workcell.recoveries)  # before action types are built for minutes
         programs = ProgramStore(Path(self.value("programs") or default_folder()))
         builder = Builder(timeout=self.value("build_timeout"))
         try:
@@ -143,6 +145,7 @@ class ControlServerNode(WorkcellNode):
         begin = time.monotonic()
         specs = [source.text for source in workcell.action_types]
         types = ActionTypes.build(specs, builder, self._tell, period=workcell.period)
+        ends("action types")
         self.get_logger().info(f"{len(types.all())} action types are ready after {time.monotonic() - begin:.1f} s")
         return types
 
@@ -155,6 +158,7 @@ class ControlServerNode(WorkcellNode):
         self._keep()
         if not self._taken:
             self._offer()
+        ends("services and topics")
         self._keeper = Periodic(self._keep, _KEEP_S, self.callback_failed)
 
     def _offer_events(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from robot_rt_control import msg
-from robot_rt_control.server.node.conversions import parameter_message, time_message
+from robot_rt_control.ros.conversions import parameter_message, time_message
 from robot_rt_control.server.programs.program_states import SessionState
 from robot_rt_control.server.programs.program_store import StoredProgram, events_of
 from robot_rt_control.vocabulary.errors import RobotControlError

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import threading
 import time
-import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -13,15 +12,13 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
 from robot_rt_control import action
-from robot_rt_control.ros.refusals import refuse
+from robot_rt_control.ros.conversions import motion_commands, parameter_values
+from robot_rt_control.ros.judging_action_server import JudgingActionServer, end_goal
+from robot_rt_control.ros.request_sizes import check_sizes
 from robot_rt_control.server.control_server import ControlServer
-from robot_rt_control.server.node.conversions import motion_commands, parameter_values
-from robot_rt_control.server.node.judging_action_server import JudgingActionServer
-from robot_rt_control.server.node.own_thread import aside
-from robot_rt_control.server.node.request_sizes import check_sizes
+from robot_rt_control.server.runs.plan import RunPlan
 from robot_rt_control.server.runs.runs import (
     Run,
-    RunPlan,
     RunProgress,
     RunResult,
     check_plan,
@@ -29,7 +26,7 @@ from robot_rt_control.server.runs.runs import (
     plan_program,
 )
 from robot_rt_control.server.sessions import Session
-from robot_rt_control.vocabulary.errors import ChannelError, DefinitionError, InternalError, RobotControlError
+from robot_rt_control.vocabulary.errors import ChannelError, DefinitionError
 
 _FEEDBACK_S = 0.1
 _LOOK_S = 0.02
@@ -64,34 +61,28 @@ class RunActions:
                     node,
                     kind,
                     f"~/{name}",
-                    judge=functools.partial(self._judge, name, kind, plan),
-                    execute=self._guarded(kind, plan),
+                    judge=functools.partial(self._judge, name, plan),
+                    execute=functools.partial(self._execute, kind, plan),
                     group=group,
+                    is_quick=_in_session,
                 )
             )
 
-    async def _judge(self, name: str, kind: Any, plan: Callable[[ControlServer, Any], RunPlan], request: Any) -> Any:
-        """The result that says why a goal is not valid; None: it is."""
-
-        def judge() -> Any:
-            try:
-                check_sizes(name, request)
-                server = self._get()
-                if server is None:
-                    raise ChannelError("the control server is not active", hint="Configure and activate it")
-                if _session_of(server, request) is None:  # otherwise it is checked once, where it is installed
-                    check_plan(server, plan(server, request))
-            except RobotControlError as error:
-                self._node.get_logger().warning(f"a goal of {name} was rejected: {error}")
-                return refuse(kind.Result(), error)
-            except BaseException as error:
-                self._node.get_logger().error(f"a goal of {name} could not be judged:\n{traceback.format_exc()}")
-                return refuse(kind.Result(), InternalError.of("a run", error))
+    def _judge(self, name: str, plan: Callable[[ControlServer, Any], RunPlan], request: Any) -> RunPlan | None:
+        """The plan of a valid goal; None: it is checked once, where it is installed."""
+        check_sizes(name, request)
+        server = self._server()
+        if _session_of(server, request) is not None:
             return None
+        made = plan(server, request)
+        check_plan(server, made)
+        return made
 
-        if getattr(request, "session", ""):
-            return judge()  # it takes no time, and another thread would
-        return await aside(self._node, name, judge)
+    def _server(self) -> ControlServer:
+        server = self._get()
+        if server is None:
+            raise ChannelError("the control server is not active", hint="Configure and activate it")
+        return server
 
     def close(self) -> None:
         """Cancel what runs, and take the actions back."""
@@ -103,36 +94,23 @@ class RunActions:
             server.destroy()
         self._servers = []
 
-    def _guarded(self, kind: Any, plan: Callable[[ControlServer, Any], RunPlan]) -> Callable[[Any], Any]:
-        def execute(goal: Any) -> Any:
-            self._running.add(id(goal))
-            try:
-                return attempt(goal)
-            finally:
-                self._running.discard(id(goal))
-
-        def attempt(goal: Any) -> Any:
-            try:
-                server = self._get()
-                if server is None:
-                    raise ChannelError("the control server is not active", hint="Configure and activate it")
-                session = _session_of(server, goal.request)
-                result = self._drive(kind, goal, Run(server, plan(server, goal.request), session=session))
-            except RobotControlError as error:
-                goal.abort()
-                return refuse(kind.Result(), error)
-            except BaseException as error:
-                self._node.get_logger().error(f"a run failed unexpectedly:\n{traceback.format_exc()}")
-                goal.abort()
-                return refuse(kind.Result(), InternalError.of("a run", error))
-            answer = kind.Result(
-                success=result.success, message=result.message, ticks=result.ticks, last_event=result.last_event
-            )
-            if kind is action.RunProgram:
-                answer.names, answer.values = list(result.values), list(result.values.values())
-            return answer
-
-        return execute
+    def _execute(
+        self, kind: Any, plan: Callable[[ControlServer, Any], RunPlan], goal: Any, judged: RunPlan | None
+    ) -> Any:
+        self._running.add(id(goal))
+        try:
+            server = self._server()
+            session = _session_of(server, goal.request)
+            run = Run(server, judged or plan(server, goal.request), session=session)
+            result = self._drive(kind, goal, run)
+        finally:
+            self._running.discard(id(goal))
+        answer = kind.Result(
+            success=result.success, message=result.message, ticks=result.ticks, last_event=result.last_event
+        )
+        if kind is action.RunProgram:
+            answer.names, answer.values = list(result.values), list(result.values.values())
+        return answer
 
     def _drive(self, kind: Any, goal: Any, run: Run) -> RunResult:
         """Drive a run to its end, with feedback; the goal's state shows how it ended."""
@@ -160,13 +138,12 @@ class RunActions:
             if time.monotonic() > deadline:
                 break
             time.sleep(_LOOK_S / 4)
-        if goal.is_cancel_requested and not result.success:
-            goal.canceled()
-        elif result.success:
-            goal.succeed()
-        else:
-            goal.abort()
+        end_goal(goal, is_success=result.success, is_cancelled=not result.success)
         return result
+
+
+def _in_session(request: Any) -> bool:
+    return bool(getattr(request, "session", ""))
 
 
 def _session_of(server: ControlServer, request: Any) -> Session | None:
@@ -175,8 +152,7 @@ def _session_of(server: ControlServer, request: Any) -> Session | None:
     Raises:
         SessionError: there is no such session, or this is not its secret.
     """
-    given = getattr(request, "session", "")
-    return server.authorize(given, request.secret, "run_program") if given else None
+    return server.authorize(request.session, request.secret, "run_program") if _in_session(request) else None
 
 
 def _feedback(kind: Any, progress: RunProgress) -> Any:

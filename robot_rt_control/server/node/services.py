@@ -11,23 +11,20 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
 from robot_rt_control import srv
+from robot_rt_control.ros.conversions import action_definition, parameter_values, reaction_definition, time_message
+from robot_rt_control.ros.own_thread import aside
 from robot_rt_control.ros.refusals import answer_to
+from robot_rt_control.ros.request_sizes import check_sizes
 from robot_rt_control.ros.stop_messages import stop_messages, stop_remark
 from robot_rt_control.server.control_server import ControlServer
+from robot_rt_control.server.core.programs import find_programs, save_program
 from robot_rt_control.server.node.conversions import (
-    action_definition,
     action_type_messages,
-    parameter_values,
     part_message,
-    reaction_definition,
     session_messages,
-    time_message,
     variable_messages,
 )
-from robot_rt_control.server.node.own_thread import aside
 from robot_rt_control.server.node.program_messages import deleted_remark, program_message
-from robot_rt_control.server.node.request_sizes import check_sizes
-from robot_rt_control.server.programs.programs import find_programs, save_program
 from robot_rt_control.server.runs import shared
 from robot_rt_control.server.runs.recovery import Recoveries
 from robot_rt_control.server.runs.runs import upload_prefixed

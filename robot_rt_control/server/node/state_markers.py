@@ -12,7 +12,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from robot_rt_control.server.programs.program_states import SessionState
 
 HEIGHT = 0.03
-"""Of a letter [m]."""
+"""Letter height [m]."""
 BESIDE = 0.15
 """From the origin of the part's frame to the text, along its x axis [m]."""
 

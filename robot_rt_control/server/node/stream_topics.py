@@ -13,16 +13,15 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_rt_control import msg
 from robot_rt_control.definitions.stream_sample import OutputSample
 from robot_rt_control.server.control_server import ControlServer
+from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import RobotControlError
 
-DEPTH = 1000
-"""Samples that may wait on their way."""
 _COMPLAIN_EVERY_S = 1.0
 
 
 def stream_profile() -> QoSProfile:
     """The quality of service of both topics: no sample is lost in transport."""
-    return QoSProfile(depth=DEPTH, reliability=ReliabilityPolicy.RELIABLE)
+    return QoSProfile(depth=capacities.STREAM_ON_THE_WAY, reliability=ReliabilityPolicy.RELIABLE)
 
 
 class StreamTopics:

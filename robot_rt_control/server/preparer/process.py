@@ -1,64 +1,36 @@
-"""The preparer as the server sees it: processes beside it in which users' code prepares actions."""
+"""The preparer as the server sees it: processes beside it in which users' code prepares actions.
+
+They speak in frames, as all processes beside this one (`processes.frames`). But `PythonProcess` does not fit: all but
+the first are forked by another one of them, on orders with file descriptors, which need a socket of packets. So they
+are no children of the server: the one that forked them ends them, and knows how they ended.
+"""
 
 from __future__ import annotations
 
 import itertools
 import json
-import os
 import pickle
 import socket
 import subprocess
-import sys
 import threading
 import weakref
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
-from pathlib import Path
+from multiprocessing.connection import wait
 from typing import Any
 
-import robot_rt_control
-from robot_rt_control.native.code_cache import users_numba_folder
-from robot_rt_control.server.builder.work_watch import LOOK_S, WorkWatch
+from robot_rt_control.processes.ending import wait_or_kill
+from robot_rt_control.processes.frames import Near
+from robot_rt_control.processes.python import import_path, start
+from robot_rt_control.processes.work_watch import LOOK_S, WorkWatch
 from robot_rt_control.server.preparer.user_code import CORRECT
-from robot_rt_control.vocabulary.errors import CompileError, RobotControlError
+from robot_rt_control.vocabulary.errors import CompileError
 
 MAX_ERROR_BYTES = 1 << 16
 LIMIT_S = 120.0
 """[s] of processor time, and of idleness, for what no session's end would end: imports, and the system's actions."""
-END_S = 5.0
-"""[s] A process beside the server that is to end, and has not after this time, is killed."""
 _numbers = itertools.count(1)
-
-
-PYTHON = (sys.executable, "-P", "-m")
-"""Begin of a command that runs a module of this package: nothing is imported from the working directory (K19)."""
-_main = getattr(sys.modules["__main__"], "__spec__", None)
-_WORKING_DIRECTORY = (
-    os.getcwd() if _main is not None and _main.name.startswith("robot_rt_control.") and not sys.flags.safe_path else ""
-)
-"""What Python has put in front of this process's path by itself, as it was started by `python -m`; empty: nothing."""
-
-
-def import_path() -> list[str]:
-    """Where another Python looks for modules of users: as this one, but not in its working directory."""
-    return [entry for entry in sys.path if entry not in ("", _WORKING_DIRECTORY)]
-
-
-def environment() -> dict[str, str]:
-    """The environment in which another Python finds this package, and in which it may run code of users.
-
-    Raises:
-        RobotControlError: another user can have written Numba's cache.
-    """
-    root = str(Path(robot_rt_control.__file__).resolve().parents[1])
-    given = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))  # an empty one means the working directory
-    try:
-        numba = users_numba_folder()
-    except OSError as error:
-        raise RobotControlError("Numba's cache cannot be made", got=str(error)) from error
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([root, *given]), "NUMBA_CACHE_DIR": str(numba)}
 
 
 class Ended(Exception):
@@ -94,7 +66,7 @@ class Process:
         self._control, self._number = control, next(_numbers)
         self._watch: WorkWatch | None = None
         (near, far), (self._note, note) = socket.socketpair(), socket.socketpair()
-        self.connection = Connection(near.detach())
+        self.connection = Near(near)
         sent = (far, note, *further)
         try:
             packet = pickle.dumps({"start": self._number, **order})
@@ -119,24 +91,22 @@ class Process:
         too_much = ""
         if self._watch is not None:
             self._watch.restart()
-        while not (ready := wait([self.connection, self._note], None if self._watch is None else LOOK_S)):
-            if self._watch is not None and not too_much and (too_much := self._watch.look()):
-                self.abort()
+        look = None if self._watch is None else LOOK_S
         try:
-            answer = json.loads(self.connection.recv_bytes(max_bytes)) if self.connection in ready else None
-        except (EOFError, OSError, ValueError):
-            answer = None
-        if not isinstance(answer, dict):
+            while (answer := self.connection.receive(look, most=max_bytes, end=self._note)) is None:
+                if self._watch is not None and not too_much and (too_much := self._watch.look()):
+                    self.abort()
+            return answer
+        except ConnectionError as error:
             self.abort()
             data = self._note.recv(MAX_ERROR_BYTES)
             how = json.loads(data) if data else {}
-            raise Ended(**how | ({"how": too_much} if too_much else {}))
-        return answer
+            raise Ended(**how | ({"how": too_much} if too_much else {})) from error
 
     @property
     def is_gone(self) -> bool:
         """Whether it has ended. Between requests only."""
-        return bool(wait([self.connection, self._note], 0.0))
+        return bool(wait([self.connection.fileno(), self._note], 0.0))
 
     def abort(self) -> None:
         """End it, whatever it does. The thread that waits for its answer gets `Ended`, with the place of its code."""
@@ -178,12 +148,8 @@ class Preparers:
                 self._end()
                 self._control, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
                 with far:
-                    arguments = [str(far.fileno()), str(self._patience)]
-                    self._process = subprocess.Popen(
-                        [*PYTHON, "robot_rt_control.server.preparer", *arguments],
-                        stdin=subprocess.DEVNULL,
-                        pass_fds=[far.fileno()],
-                        env=environment(),
+                    self._process = start(
+                        "robot_rt_control.server.preparer", far.fileno(), self._patience, pass_fds=[far.fileno()]
                     )
             return self._control
 
@@ -215,11 +181,7 @@ class Preparers:
         if control is not None:
             control.close()
         if process is not None:
-            try:
-                process.wait(END_S)  # it ends what users' code has started
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            wait_or_kill(process)
 
 
 class TypeFile:

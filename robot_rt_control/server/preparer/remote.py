@@ -7,7 +7,6 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -15,17 +14,17 @@ import numpy as np
 from robot_rt_control.definitions.action_type import ParameterValue
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.definitions.resampling import RESAMPLE_METHOD, Resampled
-from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.model.workcell.part_description import PartDescription
+from robot_rt_control.server.code.uploads import shown_errors
+from robot_rt_control.server.preparer.axis_view import LIMITS, AxisDescription
 from robot_rt_control.server.preparer.process import MAX_ERROR_BYTES, Ended, Process, UserClass
 from robot_rt_control.server.preparer.user_code import CORRECT
-from robot_rt_control.server.tables.axis_view import LIMITS, AxisDescription
-from robot_rt_control.server.types.uploads import shown_errors
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 
 _numbers = itertools.count(1)
 MAX_SAMPLES_BYTES = capacities.STREAM_RING_ENTRIES * (2 * capacities.MAX_STREAM_VALUES + 1) * 32
-"""Of an answer with samples."""
+"""Largest answer with samples [bytes]."""
 
 
 class Worker:
@@ -61,9 +60,7 @@ class Worker:
     def _is_gone(self) -> bool:
         return self._ended or self._left or (self._process is not None and self._process.is_gone)
 
-    def create(
-        self, of: str, slots: Mapping[str, str | AxisDescription], measured: np.ndarray | None
-    ) -> RemoteAction:
+    def create(self, of: str, slots: Mapping[str, str | AxisDescription], measured: np.ndarray | None) -> RemoteAction:
         """Create an action's object.
 
         Args:
@@ -84,9 +81,7 @@ class Worker:
         answer = self._ask(of, "prepare_parameters", action, values, measured)
         return self._bytes(f"{of}: parameter record", answer, self._declared.parameter_record.size)
 
-    def degree_limits(
-        self, of: str, action: int, parameters: bytes, measured: np.ndarray | None
-    ) -> np.ndarray:
+    def degree_limits(self, of: str, action: int, parameters: bytes, measured: np.ndarray | None) -> np.ndarray:
         """The limits of the declared degrees of freedom, see `axis_view.degree_limits`. Raises as `create`."""
         answer = self._ask(of, "prepare_degrees", action, {"parameters": parameters}, measured)
         shape = (len(self._declared.degrees_of_freedom), len(LIMITS))
@@ -133,8 +128,7 @@ class Worker:
             request = {"method": method, "of": of, "action": action, "given": dict(given), "measured": state}
             try:
                 process = self._started()
-                with suppress(OSError):  # it has ended: `receive` has the reason
-                    process.connection.send({**request, "gone": gone})
+                process.connection.send({**request, "gone": gone})
                 record_bytes = 2 * self._declared.parameter_record.size
                 answer = process.receive(MAX_ERROR_BYTES + max(record_bytes, more_bytes))
             except Ended as ended:
@@ -150,8 +144,7 @@ class Worker:
     def _started(self) -> Process:
         if self._process is None:
             self._process = self._code.file.start(self._code.name, self._limit)
-            with suppress(OSError):
-                self._process.connection.send(self._parts)
+            self._process.connection.send(self._parts)
             if self._left:  # meanwhile: `leave` may have found no process
                 self._process.abort()
         return self._process

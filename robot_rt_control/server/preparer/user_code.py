@@ -1,9 +1,11 @@
-"""What an author's code raises becomes a refusal with the author's line."""
+"""What an author's code raises becomes a refusal with the author's line; and where in it a process was."""
 
 from __future__ import annotations
 
 import inspect
 import logging
+import os
+import re
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +18,8 @@ _log = logging.getLogger(__name__)
 
 _Result = TypeVar("_Result")
 
+_MAX_TRACE_BYTES = 1 << 11
+_FRAME = re.compile(r'File "(.*?)", line (\d+)')
 CORRECT = "Correct the action type's code and load it again"
 
 
@@ -52,3 +56,8 @@ def _place(error: BaseException, action_type: type[ActionType]) -> str:
     own = [s for s in steps[1:] if Path(s.filename).resolve().parent == folder]
     last = (own or list(steps))[-1]
     return f"{last.filename}:{last.lineno}"
+
+
+def frames_of(trace: int) -> list[tuple[str, str]]:
+    """File and line of each frame that `faulthandler` has written to a file descriptor, the innermost first."""
+    return _FRAME.findall(os.pread(trace, _MAX_TRACE_BYTES, 0).decode(errors="replace"))

@@ -8,7 +8,7 @@ Each is forked from the one before it:
 
 The first two take orders at a control socket, one packet each: `{"start": number, ...}` with the new process's
 file descriptors, or `{"abort": number}`. When a process ends, the one that forked it writes into its *note* how, and
-where its code was. Orders and requests are pickled by the server. Answers come from users' processes: they are JSON.
+where its code was. Orders are pickled by the server; requests and answers are frames.
 
 All processes end when their control socket or connection closes, and when the process that forked them ends. What
 users' code has started ends with them: the first two adopt what loses its parent below them, and kill it (K21).
@@ -16,14 +16,12 @@ users' code has started ends with them: the first two adopt what loses its paren
 
 from __future__ import annotations
 
-import ctypes
 import faulthandler
 import functools
 import gc
 import json
 import os
 import pickle
-import re
 import resource
 import select
 import signal
@@ -33,7 +31,6 @@ import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, NoReturn
@@ -43,19 +40,19 @@ import numpy as np
 from robot_rt_control.definitions.action_type import ActionType, fill_parameters, parameter_dtype
 from robot_rt_control.definitions.resampling import RESAMPLE_METHOD, resample
 from robot_rt_control.memory.layout import measured_dtype
-from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.server.builder.source import files_digest, load_action_type
-from robot_rt_control.server.builder.worker import describe_error
-from robot_rt_control.server.preparer.left_behind import adopt, children, end_all_children, end_children
-from robot_rt_control.server.preparer.user_code import run_user_code
-from robot_rt_control.server.tables.axis_view import AxisDescription, AxisView, degree_limits
-from robot_rt_control.server.tables.part_view import PartView
+from robot_rt_control.model.workcell.part_description import PartDescription
+from robot_rt_control.processes.ending import signal_name
+from robot_rt_control.processes.errors import described
+from robot_rt_control.processes.frames import Far
+from robot_rt_control.processes.left_behind import adopt, children, end_all_children, end_children
+from robot_rt_control.processes.parent_death import end_with
+from robot_rt_control.server.code.source import files_digest, load_action_type
+from robot_rt_control.server.preparer.axis_view import AxisDescription, AxisView, degree_limits
+from robot_rt_control.server.preparer.part_view import PartView
+from robot_rt_control.server.preparer.user_code import frames_of, run_user_code
 from robot_rt_control.vocabulary.errors import CompileError, RobotControlError
 
 MAX_ORDER_BYTES = 1 << 16
-MAX_TRACE_BYTES = 1 << 11
-_PR_SET_PDEATHSIG = 1
-_FRAME = re.compile(r'File "(.*?)", line (\d+)')
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,7 @@ class _Forks:
     def __init__(
         self,
         control: socket.socket,
-        run: Callable[[Mapping[str, Any], Connection, Sequence[int], int], object],
+        run: Callable[[Mapping[str, Any], Far, Sequence[int], int], object],
         folder: Path | None = None,
     ) -> None:
         self._control, self._run, self._folder = control, run, folder
@@ -130,7 +127,7 @@ class _Forks:
             for file in (note, self._control.fileno(), self._woken, self._waking, *others):
                 os.close(file)
             try:
-                self._run(order, Connection(connection), further, trace)
+                self._run(order, Far(socket.socket(fileno=connection)), further, trace)
             except BaseException:
                 traceback.print_exc()
             os._exit(1)
@@ -159,8 +156,8 @@ class _Forks:
             code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
             del self._children[pid]
             self._aborted.discard(pid)
-            how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-            place = _place(os.pread(child.trace, MAX_TRACE_BYTES, 0).decode(errors="replace"), self._folder)
+            how = signal_name(-code) if code < 0 else f"exit code {code}"
+            place = _place(frames_of(child.trace), self._folder)
             with suppress(BrokenPipeError):  # no request waits for it
                 os.write(child.note, json.dumps({"how": how, "place": place}).encode())
             os.close(child.note)
@@ -168,26 +165,23 @@ class _Forks:
         end_children(keep={*self._children, *self._own})  # whose worker has ended
 
 
-def _place(trace: str, folder: Path | None) -> str:
+def _place(frames: Sequence[tuple[str, ...]], folder: Path | None) -> str:
     """The innermost line in a folder, else the definition of the method that ran, as file:line; empty: none ran."""
-    frames = _FRAME.findall(trace)
     own = [frame for frame in frames[1:] if Path(frame[0]).parent == folder]
     return ":".join((own or frames or [()])[0])
 
 
 def _end_with(parent: int) -> None:
     """Make a new process's end follow its parent's; its signals and its group are its own."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
+    end_with(parent, signal.SIGKILL)
     os.setpgid(0, 0)
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
-def _import_file(order: Mapping[str, Any], connection: Connection, further: Sequence[int], _trace: int) -> None:
+def _import_file(order: Mapping[str, Any], connection: Far, further: Sequence[int], _trace: int) -> None:
     """Import a file of action types, answer, and fork workers. Never returns."""
-    _answer(connection, {"pid": os.getpid()})
+    connection.send({"pid": os.getpid()})
     for entry in order["path"]:
         if entry not in sys.path:
             sys.path.append(entry)
@@ -199,20 +193,16 @@ def _import_file(order: Mapping[str, Any], connection: Connection, further: Sequ
                 hint="Its file, or one that it imports, has changed in the meantime: load it again",
             )
     except RobotControlError as error:
-        _answer(connection, {"error": describe_error(error)})
+        connection.send({"error": described(error)})
         os._exit(0)
-    _answer(connection, {})
+    connection.send({})
     connection.close()
 
-    def work(order: Mapping[str, Any], connection: Connection, _further: Sequence[int], trace: int) -> None:
+    def work(order: Mapping[str, Any], connection: Far, _further: Sequence[int], trace: int) -> None:
         action_type = functools.reduce(getattr, order["class_name"].split("."), module)
         _Worker(action_type, connection, trace).serve()
 
     _Forks(socket.socket(fileno=further[0]), work, Path(module.__file__ or "").resolve().parent).serve()
-
-
-def _answer(connection: Connection, answer: Mapping[str, Any]) -> None:
-    connection.send_bytes(json.dumps(answer).encode())
 
 
 class _Worker:
@@ -222,7 +212,7 @@ class _Worker:
     SIGABRT adds where its code was, the innermost line first; one that ends itself adds nothing.
     """
 
-    def __init__(self, action_type: Any, connection: Connection, trace: int) -> None:
+    def __init__(self, action_type: Any, connection: Far, trace: int) -> None:
         self._type: type[ActionType] = action_type
         self._connection, self._trace = connection, trace
         self._record = parameter_dtype(action_type)
@@ -235,21 +225,21 @@ class _Worker:
         adopt()  # what its code starts stays below it, so that nobody else's end ends it
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         faulthandler.enable(self._trace, all_threads=False)
-        _answer(self._connection, {"pid": os.getpid()})
-        descriptions: list[PartDescription] = self._connection.recv()
+        self._connection.send({"pid": os.getpid()})
+        descriptions: list[PartDescription] = self._connection.receive()
         self._parts = {d.name: PartView(d, lambda: self._measured) for d in descriptions}
         for part in self._parts.values():
             part.workcell = MappingProxyType(self._parts)
         while True:
             try:
-                request = self._connection.recv()
-            except EOFError:
+                request = self._connection.receive()
+            except ConnectionError:
                 os._exit(0)
             try:
                 answer = self._answer_to(**request)
             except RobotControlError as error:
-                answer = {"error": describe_error(error), "class": type(error).__name__}
-            _answer(self._connection, answer)
+                answer = {"error": described(error), "class": type(error).__name__}
+            self._connection.send(answer)
 
     def _answer_to(
         self,

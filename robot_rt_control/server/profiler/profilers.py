@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import logging
-import os
-import pickle
-import select
-import signal
-import subprocess
 import threading
-from contextlib import suppress
 
 from robot_rt_control.memory.channel import Channel
-from robot_rt_control.server.preparer.process import PYTHON, environment
+from robot_rt_control.processes.python_process import ProcessEnded, PythonProcess
 from robot_rt_control.server.profiler.queue_writer import Motion, QueueWriter, set_up
 
 _log = logging.getLogger(__name__)
@@ -32,7 +26,7 @@ class Profilers:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self._lock = threading.Lock()
-        self._processes: dict[int, subprocess.Popen[bytes]] = {}
+        self._processes: dict[int, PythonProcess] = {}
         self._writers: dict[int, QueueWriter] = {}
         self.paused: set[int] = set()
         """Queues that `feed` leaves out, for tests."""
@@ -61,52 +55,34 @@ class Profilers:
             with self._lock:
                 self._writers[number] = writer
             return
-        process = subprocess.Popen(
-            [*PYTHON, "robot_rt_control.server.profiler", str(descriptor)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            pass_fds=[descriptor],
-            env=environment(),
-        )
+        process = PythonProcess("robot_rt_control.server.profiler", descriptor, descriptors=[descriptor])
         with self._lock:
             self._processes[number] = process
         threading.Thread(
             target=self._watch, args=(motion, writer, process, label), name=f"profiler {number}", daemon=True
         ).start()
 
-    def _watch(self, motion: Motion, writer: QueueWriter, process: subprocess.Popen[bytes], label: str) -> None:
-        """Hand the motion over; if the process ends by itself, its group stops."""
-        assert process.stdin is not None and process.stdout is not None
+    def _watch(self, motion: Motion, writer: QueueWriter, process: PythonProcess, label: str) -> None:
+        """Fill a queue until its process says that it can, and have it begin; if it ends by itself, its group stops."""
         number = motion.queue.number
-        with suppress(OSError):  # it has ended already
-            self._hand_over(motion, writer, process, process.stdin.fileno(), process.stdout.fileno())
-        code = process.wait()
-        process.stdin.close()
-        process.stdout.close()
+        process.send(motion)
+        try:
+            while process.receive(_PAUSE_S) is None:
+                with self._lock:
+                    if self._processes.get(number) is process:  # else the queue may be another group's
+                        writer.fill()
+            process.send("begin")
+            while True:
+                process.receive(None)
+        except ProcessEnded as ended:
+            how = str(ended)
+        process.close(0.0)
         with self._lock:
             if self._processes.get(number) is not process:
                 return
             del self._processes[number]
             self._channel.memory.motion_queues[number]["failed"] = 1
-        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
-        _log.error("the profiler of %s ended %s: the group stops on its path", label, how)
-
-    def _hand_over(
-        self, motion: Motion, writer: QueueWriter, process: subprocess.Popen[bytes], to: int, answers: int
-    ) -> None:
-        """Give a process its motion, and fill its queue until it says that it can; it begins when it is told to."""
-        left = memoryview(pickle.dumps(motion))
-        os.set_blocking(to, False)
-        while True:
-            readable, writable, _ = select.select([answers], [to] if left else [], [], _PAUSE_S)
-            if readable:
-                break
-            if writable:
-                left = left[os.write(to, left) :]
-            with self._lock:
-                if self._processes.get(motion.queue.number) is process:  # else the queue may be another group's
-                    writer.fill()
-        os.write(to, b"\n")
+        _log.error("the profiler of %s %s: the group stops on its path", label, how)
 
     def stop(self, queue: int) -> None:
         """Nobody needs this queue any more. Does not wait."""
@@ -124,12 +100,14 @@ class Profilers:
                     writer.fill_up()
 
     def close(self) -> None:
-        """End all profilers, and wait for their processes: they map the channel."""
+        """End all profilers, and wait for their processes: they map the channel. Their groups stop on their paths."""
         with self._lock:
+            for queue in (*self._processes, *self._writers):
+                self._channel.memory.motion_queues[queue]["failed"] = 1  # simulated time would wait for set points
             processes, self._processes = list(self._processes.values()), {}
             self._writers.clear()
         self._channel.feed = None
         for process in processes:
             process.kill()
         for process in processes:
-            process.wait()
+            process.close(0.0)

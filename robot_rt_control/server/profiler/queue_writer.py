@@ -25,9 +25,9 @@ class MotionQueue:
     """The place of a motion group's set points in the channel. It can be pickled."""
 
     number: int
-    """Of its counters, among `motion_queues`."""
+    """Index of its counters in `motion_queues`."""
     offset: int
-    """Of its first set point in `set_points` [bytes]."""
+    """Byte offset of its first set point in `set_points`."""
     entries: int
     """Room."""
     size: int

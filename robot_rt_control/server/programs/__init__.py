@@ -1,1 +1,1 @@
-"""Programs by name, checked, added to sessions and watched."""
+"""Programs by name, and which of their states sessions are in."""

@@ -8,11 +8,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from robot_rt_control.model.recovery import RecoveryDescription
+from robot_rt_control.model.workcell.recovery import RecoveryDescription
+from robot_rt_control.program.recovery_programs import recovery_programs
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.events.events import ServerEvent
-from robot_rt_control.server.link.snapshot_view import SnapshotView
 from robot_rt_control.server.runs.runs import Run, plan_program
+from robot_rt_control.server.views.snapshot_view import SnapshotView
 from robot_rt_control.vocabulary.enums import OperationalState
 from robot_rt_control.vocabulary.errors import CommandRefused, DefinitionError, RobotControlError, SessionError, unknown
 from robot_rt_control.vocabulary.event_kinds import Kind
@@ -51,6 +52,7 @@ class Recoveries:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._server, self._described, self._clock = server, described, clock
+        self._programs = recovery_programs(described)
         self._lock = threading.RLock()
         self._running: list[_Recovery] = []
         self._waiting: dict[str, float] = {}
@@ -132,7 +134,7 @@ class Recoveries:
 
     def _check_rest(self, name: str, view: SnapshotView | None) -> None:
         """Elsewhere enabling waits; a loop that ticks on request only cannot be waited for."""
-        if view is not None and self._server.core.gated and view.is_moving(self._server.parts[name].index):
+        if view is not None and self._server.gated and view.is_moving(self._server.parts[name].index):
             raise CommandRefused(
                 f"recovery of part {name!r} was refused",
                 expected="a part at rest",
@@ -143,7 +145,7 @@ class Recoveries:
     def _begin(self, part: str) -> str:
         """Clear, enable and start, in a session of its own. Raises RobotControlError: nothing is left of it."""
         server, described = self._server, self._described[part]
-        plan = plan_program(server, described.program, until_event=described.until_event, timeout=described.timeout)
+        plan = plan_program(server, self._programs[part], until_event=described.until_event, timeout=described.timeout)
         parts = list(dict.fromkeys((part, *plan.parts)))
 
         def prepare() -> None:
@@ -238,7 +240,7 @@ class Recoveries:
             self._begin(part)
         except RobotControlError as error:
             _log.debug("automatic recovery of part %r waits: %s", part, error)
-            if part in self._waiting:  # no protective stop came meanwhile
+            if part in self._waiting:  # no protective stop has come since
                 self._waiting[part] = self._clock() + _RETRY_S
         else:
             self._waiting.pop(part, None)

@@ -18,14 +18,15 @@ from robot_rt_control.definitions.definitions import (
 from robot_rt_control.definitions.motion_command import MotionCommand
 from robot_rt_control.program.check import check_program
 from robot_rt_control.program.exits import captured_as_written
-from robot_rt_control.program.file import FilledProgram, ProgramTemplate
-from robot_rt_control.program.flatten import prefixed
+from robot_rt_control.program.file import ProgramTemplate
+from robot_rt_control.program.filled_program import FilledProgram
 from robot_rt_control.server.control_server import ControlServer
+from robot_rt_control.server.core.programs import check_for_session
 from robot_rt_control.server.events.events import ServerEvent
-from robot_rt_control.server.link.snapshot_view import SnapshotView
-from robot_rt_control.server.programs.programs import check_for_session
 from robot_rt_control.server.runs import shared
+from robot_rt_control.server.runs.plan import RunPlan
 from robot_rt_control.server.sessions import Session, check_detached
+from robot_rt_control.server.views.snapshot_view import SnapshotView
 from robot_rt_control.validation.catalogue import moved_parts
 from robot_rt_control.validation.definitions import SessionFacts, check_definitions
 from robot_rt_control.vocabulary.enums import StopCause
@@ -66,43 +67,6 @@ class RunResult:
     """What the last event captured, by the names in the program's text."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunPlan:
-    """What a run does."""
-
-    name: str
-    program: ProgramDefinition
-    parts: tuple[str, ...]
-    end_event: str
-    """Ends the run; empty: it ends when everything that is active is done."""
-    timeout: float
-    """[s] of the loop's time; 0: none."""
-    detached: float = 0.0
-    """[s] for which it may go on without the control server; 0: it ends with it."""
-    filled: FilledProgram | None = None
-    """Where the program comes from a text."""
-    prefix: str = ""
-    """Before all its ids, for a run in a session that others use as well."""
-
-    asked: object = None
-    """What `filled` was made from, if that says all of it: a text, not a name whose program may change."""
-
-    def under(self, prefix: str) -> ProgramDefinition:
-        """The program with a prefix before its ids; empty: as it is.
-
-        Raises:
-            DefinitionError: it has free-standing reactions, which would stay in the session; or an id becomes too long.
-        """
-        if self.program.reactions:
-            raise DefinitionError(
-                "a program with free-standing reactions runs in a session of its own",
-                expected="reactions of its actions only",
-                got=str(len(self.program.reactions)),
-                hint="Give them to an action that is active all the time, like `watch` in the programs of the library",
-            )
-        return prefixed(self.program, prefix) if prefix else self.program
-
-
 def plan_action(
     server: ControlServer,
     type_name: str,
@@ -130,7 +94,7 @@ def plan_action(
             f"action type {type_name!r} has no state variable 'is_done'",
             expected="a condition in `until`",
             got="none",
-            hint="Say when the action shall end, such as 'time > 10'",
+            hint="Say when the action is to end, such as 'time > 10'",
         )
     id_ = type_name.rpartition(".")[2]
     while id_ in server.parts:
@@ -239,7 +203,7 @@ def upload_prefixed(
 ) -> list[str]:
     """Add a program's actions to a session under a prefix, as a run would; nothing starts. Returns their ids.
 
-    A run that comes meanwhile waits for it.
+    A run that comes before its end waits for it.
 
     Args:
         program: YAML text, or the name of a kept program; the others as of `plan_program`.
@@ -281,7 +245,7 @@ def check_plan(server: ControlServer, plan: RunPlan) -> None:
     else:
         check_program(plan.filled, server.core.catalogue, facts)
         places = plan.filled.places
-    server.core.at().definer.prepare(None, plan.program.actions, places)
+    server.core.connection.at().definer.prepare(None, plan.program.actions, places)
 
 
 def _checked_timeout(timeout: float) -> float:

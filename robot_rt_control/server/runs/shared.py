@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from robot_rt_control.definitions.definitions import ProgramDefinition
 from robot_rt_control.server.control_server import ControlServer
+from robot_rt_control.server.runs.plan import RunPlan
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, SessionError, unknown
-
-if TYPE_CHECKING:
-    from robot_rt_control.server.runs.runs import RunPlan
 
 MAX_INSTALLED = 32
 """Programs that a session remembers: each change of definitions takes longer with more of them."""
@@ -42,7 +39,7 @@ class Installed:
 
     @property
     def ids(self) -> set[str]:
-        """Of its actions."""
+        """Ids of its actions."""
         return {action.id for action in self.program.actions}
 
     def there(self, server: ControlServer, session: Session) -> list[str]:

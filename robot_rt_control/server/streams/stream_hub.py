@@ -303,7 +303,7 @@ class StreamHub:
             return [sample for place in self._outputs for sample in self._take(place)]
 
     def _notice_changes(self) -> None:
-        """Of what is defined: each change makes a new mapping of sessions."""
+        """Take over what is defined, if it has changed: each change makes a new mapping of sessions."""
         sessions = self._store.sessions
         if sessions is self._known:
             return

@@ -33,7 +33,7 @@ _AT_LEAST = 10
 _KEPT = 100
 """Samples from which jitter and interval are estimated."""
 _COVERED = 0.95
-"""Fraction of the samples whose jitter the delay covers; a stall now and then shall not delay everything."""
+"""Fraction of the samples whose jitter the delay covers; an occasional stall must not delay everything."""
 _SLOWEST_S = 0.25
 """Longer pauses between samples are no interval to look ahead."""
 _FIRST = 4

@@ -20,6 +20,11 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 _HEAD, _TAIL = offset_of(stream_ring_dtype, "head"), offset_of(stream_ring_dtype, "tail")
 _REWOUND = 3
 """So many samples without numbers, one after the other, come from a clock that has jumped back."""
+_RENUMBERED = 3
+"""So many samples, one after the other, whose numbers are too low to have been overtaken, show that a number before
+was wrong. (RTP receivers take two: H. Schulzrinne et al., RFC 3550, appendix A.1.)"""
+_LAST_NUMBER = 2**53
+"""A double is exact up to here; the loop and the application count what is missing between two numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +85,7 @@ class StreamWriter:
         self._sequence = self._written = 0
         self._time = -math.inf
         self._tick = 0
+        self._low_numbers = self._low_number = 0
         self._begin_time_line()
 
     def _begin_time_line(self) -> None:
@@ -107,18 +113,20 @@ class StreamWriter:
             now: time on the loop's clock [s].
 
         Raises:
-            DefinitionError: wrong number of values, not finite, or beyond their range.
+            DefinitionError: wrong number of values, not finite, or beyond their range; or no time or number.
         """
         sample, clamped = self._checked(values, valid), False
         if not self._resampled:  # else the range is that of what the function makes
             sample, clamped = self._in_range(sample)
         if source_time is not None and not math.isfinite(source_time):
             raise DefinitionError(f"{self.of}: time of a sample", expected="a finite number", got=str(source_time))
+        if sequence > _LAST_NUMBER:
+            raise DefinitionError(f"{self.of}: number of a sample", expected="at most 2^53", got=str(sequence))
         return ArrivedSample(sample, clamped, now, source_time, sequence, tick)
 
     def order(self, sample: ArrivedSample) -> tuple[float, str]:
         """Its time on the source's clock [s], and why it is passed over; empty: `write` takes it."""
-        if sample.sequence == 1:
+        if sample.sequence == 1 or self._is_renumbered(sample.sequence):
             self.begin()
         elif 0 < sample.sequence <= self._sequence:
             return 0.0, f"out of order: number {sample.sequence} came after number {self._sequence}"
@@ -131,6 +139,17 @@ class StreamWriter:
             self._begin_time_line()
         self._behind = 0
         return source, ""
+
+    def _is_renumbered(self, number: int) -> bool:
+        """Whether a number that is too low shows that the one of the sample before was wrong: one sample with a wrong
+        number would have all others refused.
+        """
+        if number == 0 or number > self._sequence - capacities.STREAM_ON_THE_WAY:
+            self._low_numbers = 0
+            return False
+        self._low_numbers = self._low_numbers + 1 if number > self._low_number else 1
+        self._low_number = number
+        return self._low_numbers >= _RENUMBERED
 
     def _is_rewound(self, number: int, source: float) -> bool:
         """Whether a sample that seems to be older than the one before shows that the source's clock has jumped back.

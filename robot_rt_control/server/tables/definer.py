@@ -14,7 +14,7 @@ from robot_rt_control.definitions.definitions import (
     ReactionDefinition,
 )
 from robot_rt_control.memory.layout import governed_dtype, motion_dtype
-from robot_rt_control.model.part_description import PartDescription
+from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.server.link.transactions import InstallRefused
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.server.tables.definition_store import Change, DefinitionStore, Fallbacks
@@ -33,7 +33,20 @@ from robot_rt_control.server.tables.stream_entries import stream_entries
 from robot_rt_control.server.tables.table_composer import ActionEntry, join_blocks
 from robot_rt_control.text.document import Document
 from robot_rt_control.text.mistakes import Mistakes
-from robot_rt_control.vocabulary.errors import DefinitionError, unknown
+from robot_rt_control.vocabulary.errors import CommandRefused, DefinitionError, unknown
+
+
+class StartRefused(CommandRefused):
+    """Actions that were to start with new definitions cannot; nothing has changed.
+
+    Attributes:
+        answer: the loop's.
+        actions: those that were to start.
+    """
+
+    def __init__(self, refused: InstallRefused, actions: Sequence[DefinedAction]) -> None:
+        super().__init__(refused.what)
+        self.answer, self.actions = refused.answer, actions
 
 
 class Definer:
@@ -92,7 +105,7 @@ class Definer:
 
         Raises:
             CapacityError: no room; nothing has changed.
-            CommandRefused: what is to start cannot; nothing has changed.
+            StartRefused: what is to start cannot; nothing has changed.
             ChannelError: the executor is gone; nothing has changed.
         """
         actions, reactions = program.actions, program.reactions
@@ -120,8 +133,7 @@ class Definer:
             try:
                 return change.apply()
             except InstallRefused as refused:
-                refused.actions = [everything[id_] for id_ in program.start or old]
-                raise
+                raise StartRefused(refused, [everything[id_] for id_ in program.start or old]) from refused
 
     def _compile_readers(
         self,

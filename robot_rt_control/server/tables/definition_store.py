@@ -369,7 +369,7 @@ class Change:
         """Give an action a new parameter record, in a new region: the loop may be reading the old one.
 
         Args:
-            action: as it shall be, with its old place.
+            action: the new definition, in its old slot.
 
         Raises:
             CapacityError: no room.
@@ -385,7 +385,7 @@ class Change:
         """Give a strategy its new parameter record, in a new region: the loop may be reading the old one.
 
         Args:
-            action: as it shall be, with its old places.
+            action: the new definition, in its old slots.
             axis, law: places of the degree of freedom, and of the strategy in its list.
 
         Raises:

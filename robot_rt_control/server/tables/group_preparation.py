@@ -19,7 +19,7 @@ from robot_rt_control.definitions.motion_command import MotionCommand
 from robot_rt_control.motion_group.check import command_mistakes
 from robot_rt_control.motion_group.move import Move, move_of
 from robot_rt_control.motion_group.plan import Plan, braking_rate, sequence, stretched
-from robot_rt_control.server.tables.part_view import PartView
+from robot_rt_control.server.preparer.part_view import PartView
 from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.vocabulary.capacities import MAX_GROUP_COMMANDS
 from robot_rt_control.vocabulary.enums import GroupFlag

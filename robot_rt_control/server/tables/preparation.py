@@ -17,16 +17,16 @@ from robot_rt_control.definitions.definitions import ActionDefinition, AxisDefin
 from robot_rt_control.definitions.definitions import ParameterValue as GivenValue
 from robot_rt_control.definitions.parameters import check_parameters
 from robot_rt_control.memory.layout import degree_dtype
-from robot_rt_control.model.catalogue import joint_unit
-from robot_rt_control.model.part_facts import PartFacts
+from robot_rt_control.model.workcell.catalogue import joint_unit
+from robot_rt_control.model.workcell.part_facts import PartFacts
+from robot_rt_control.server.preparer.axis_view import AxisView, degree_limits, degree_views, joint_views
+from robot_rt_control.server.preparer.part_view import PartView
 from robot_rt_control.server.preparer.process import LIMIT_S, UserClass
 from robot_rt_control.server.preparer.remote import RemoteAction, Worker
 from robot_rt_control.server.preparer.user_code import run_user_code
 from robot_rt_control.server.sessions import Session
-from robot_rt_control.server.tables.axis_view import AxisView, degree_limits, degree_views, joint_views
 from robot_rt_control.server.tables.group_preparation import PreparedGroup, prepare_group
 from robot_rt_control.server.tables.long_trajectory import as_group
-from robot_rt_control.server.tables.part_view import PartView
 from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
 from robot_rt_control.validation.actions import slot_parts
 from robot_rt_control.validation.strategies import find_axis
@@ -46,7 +46,7 @@ class PreparedLaw:
     parts: tuple[PartView, ...]
     """The parts that it reads, in the order of its slots after the first."""
     unit: str
-    """Of the position that it governs."""
+    """Unit of the position that it governs."""
     instance: ActionType | RemoteAction
     values: Mapping[str, ParameterValue]
     parameters: np.ndarray
@@ -114,7 +114,7 @@ class Preparer:
         Raises:
             DefinitionError: the type's own code refuses it, or raised an exception.
         """
-        of, definition = f"action {definition.id!r}", as_group(definition)
+        of, definition = f"action {definition.id!r}", as_group(definition, self._parts)
         registered = self._types.get(definition.type, of)
         slots = registered.declared.slots
         parts = tuple(self._parts[name] for name in slot_parts(of, registered.declared, definition.parts))

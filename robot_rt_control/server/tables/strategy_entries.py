@@ -26,7 +26,7 @@ class StrategyEntry:
     captures: tuple[int, ...]
     """Offset of each state variable that its event carries in the world [bytes]."""
     instructions: np.ndarray
-    """Of its condition; none for the last one of its list."""
+    """Instructions of its condition; none for the last one of its list."""
     gravity: bool = False
     """Whether its law may need the efforts against gravity."""
 
@@ -38,10 +38,10 @@ class AxisEntry:
     part: int
     joint: int
     state_offset: int
-    """Of its `layout.governed_dtype` in the state arena."""
+    """Offset of its `layout.governed_dtype` in the state arena."""
     strategies: tuple[StrategyEntry, ...]
     record_offset: int = -1
-    """Of its `layout.degree_dtype` in the state arena, if the action's type declares it."""
+    """Offset of its `layout.degree_dtype` in the state arena, if the action's type declares it."""
 
 
 NO_INSTRUCTIONS = np.zeros(0, instruction_dtype)

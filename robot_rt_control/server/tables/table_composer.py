@@ -70,7 +70,7 @@ class ActionEntry:
     group: int = 0
     """GroupFlag; 0: an ordinary action."""
     queue: MotionQueue | None = None
-    """Of a motion group's set points; None: they do not come from outside the loop."""
+    """Queue of a motion group's set points; None: they do not come from outside the loop."""
     n_points: int = 0
     """Set points of its whole motion."""
     braking_rate: float = 0.0

@@ -12,9 +12,10 @@ from robot_rt_control.definitions.class_place import spec_of
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.server.builder.build import BuiltType
 from robot_rt_control.server.builder.process import Builder
-from robot_rt_control.server.builder.source import is_package_file, load_action_type
+from robot_rt_control.server.code.source import is_package_file, load_action_type
 from robot_rt_control.server.preparer.process import UserClass
 from robot_rt_control.server.types.action_sources import Source, resolve
+from robot_rt_control.server.types.known_builds import keep, read_known, sources_digest
 from robot_rt_control.vocabulary.errors import CompileError
 
 BUILT_IN = "built in"
@@ -59,7 +60,7 @@ def build_types(
             errors.append(error)
     if not all(_is_own(spec.rpartition(":")[0]) for spec, _ in wanted if isinstance(spec, str)):
         builder.preparers.control()  # it starts while they are built
-    results = builder.build_many([spec for spec, _ in wanted], progress)
+    results = _results([spec for spec, _ in wanted], builder, progress)
     errors += [r for r in results if isinstance(r, CompileError)]
     if len(errors) == 1:
         raise errors[0]
@@ -67,6 +68,23 @@ def build_types(
         raise CompileError("\n".join(map(str, errors)))
     built = [r for r in results if not isinstance(r, CompileError)]
     return [_load(spec, origin, b, builder) for (spec, origin), b in zip(wanted, built, strict=True)]
+
+
+def _results(
+    specs: Sequence[str | type[ActionType]], builder: Builder, progress: Callable[[str], None]
+) -> list[BuiltType | CompileError]:
+    """What the builder answers for each spec. It is not asked for types of this package that are known from before."""
+    own = [spec for spec in specs if isinstance(spec, str) and _is_own(spec.rpartition(":")[0])]
+    digest = sources_digest() if own else ""
+    known: dict[str, BuiltType] = read_known(digest) if own else {}
+    asked = [spec for spec in specs if spec not in known]
+    if not asked:
+        return [known[spec] for spec in specs if isinstance(spec, str)]
+    answers = dict(zip(asked, builder.build_many(asked, progress), strict=True))
+    built = {spec: answers[spec] for spec in own if spec in answers}
+    if built:
+        keep(digest, known | {spec: one for spec, one in built.items() if isinstance(one, BuiltType)})
+    return [answers[spec] if spec in answers else known[spec] for spec in specs]  # type: ignore[index]  # known: texts
 
 
 def _classes(source: str | type[ActionType], builder: Builder) -> list[tuple[str | type[ActionType], str]]:

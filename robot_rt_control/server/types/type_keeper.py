@@ -9,12 +9,12 @@ from dataclasses import replace as replace_fields
 from pathlib import Path
 
 from robot_rt_control.definitions.action_type import ActionType
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.server.builder.process import Builder
+from robot_rt_control.server.code.uploads import shown, shown_errors, write_upload
 from robot_rt_control.server.types.action_sources import ENTRY_POINTS, entry_points, resolve
 from robot_rt_control.server.types.action_types import ActionTypes, RegisteredType
 from robot_rt_control.server.types.type_building import BUILT_IN, build_types
-from robot_rt_control.server.types.uploads import shown, shown_errors, write_upload
 from robot_rt_control.vocabulary.capacities import MAX_PROGRAM_BYTES
 from robot_rt_control.vocabulary.errors import CompileError, DefinitionError
 

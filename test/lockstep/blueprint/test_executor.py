@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from robot_rt_control.application.offline_catalogue import offline_catalogue
-from robot_rt_control.blueprint.catalogue import SkillCatalogue
-from robot_rt_control.blueprint.control_request import ControlRequest
-from robot_rt_control.blueprint.executor import Executor, same_but_time
-from robot_rt_control.blueprint.robot import Robot
-from robot_rt_control.blueprint.run import ExecutedRun, Start
-from robot_rt_control.blueprint.run_history import RunHistory
-from robot_rt_control.blueprint.skill_library import SkillLibrary
-from robot_rt_control.blueprint.store import SkillStore
+from robot_rt_control.blueprint.runs.control_request import ControlRequest
+from robot_rt_control.blueprint.runs.executor import Executor, same_but_time
+from robot_rt_control.blueprint.runs.robot import Robot
+from robot_rt_control.blueprint.runs.run import ExecutedRun, Start
+from robot_rt_control.blueprint.runs.run_history import RunHistory
+from robot_rt_control.blueprint.skills.skill_library import SkillLibrary
+from robot_rt_control.blueprint.skills.store import SkillStore
+from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
 from robot_rt_control.client.actions import parameter_values
 from robot_rt_control.client.backend import RunRequest, SessionKey
+from robot_rt_control.command_line.offline_catalogue import offline_catalogue
 from robot_rt_control.program.file import ProgramTemplate
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.validation.catalogue import Catalogue
@@ -329,7 +329,7 @@ def test_N52_a_stop_word_stops_all_and_what_was_asked_for_before_it_does_not_beg
 
     monkeypatch.setattr(bench.library, "snapshot", said_meanwhile)
     for start in (lambda: bench.start("swing"), lambda: bench.executor.give_command("swing")):
-        with refused(CommandRefused, "stopped by a stop word while this run was being started"):
+        with refused(CommandRefused, "everything was stopped while this run was being started"):
             start()
     assert bench.client.sessions() == [] and bench.executor.is_idle
     bench.executor.give_command("stop " * 2000)  # of any length
@@ -351,6 +351,54 @@ def test_N39_the_robot_starts_by_itself_only_while_it_is_armed(bench: Bench) -> 
     assert bench.executor.state().armed == 0.0 and len(bench.executor.runs) == 1 and bench.executor.is_idle
     with refused(DefinitionError, "arm: seconds"):
         bench.control("arm")
+
+
+def test_N28_what_was_asked_for_before_a_protective_stop_does_not_begin_after_it(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a run that waits for its parts, nor one that sensors start, nor one that was just being started."""
+
+    def stop_and_release() -> None:
+        bench.client.protective_stop("a person")
+        bench.client.cell.step(5)  # nobody looks meanwhile
+        bench.client.release(secret=bench.client.backend.operator_secret())
+
+    bench.library.save("{name: early, commands: [{when: arm.tool.z > 10}], nodes: {a: {wait: 0.01}}}")
+    bench.control("arm", seconds=60)
+    first, waiting = bench.start("swing"), bench.start("swing", busy="wait")
+    bench.step(20)
+    stop_and_release()
+    bench.step()
+    assert waiting.outcome is not None
+    assert (waiting.outcome.result, waiting.outcome.reason) == ("cancelled", "a protective stop came while it waited")
+    assert bench.executor.state().armed == 0.0 and '"protective stop"' in (bench.logs / "commands.log").read_text()
+    bench.control("cancel", run=first.id)
+    assert bench.finish(first).result == "cancelled"
+    bench.step(50)
+    assert bench.executor.is_idle and bench.at_rest() and bench.client.sessions() == []
+
+    first = bench.start("swing")
+    bench.step(5)
+    bench.client.protective_stop("a person")
+    bench.step(50)
+    with refused(CommandRefused, "a protective stop holds the robot. Release it first"):
+        bench.start("swing", busy="wait")
+    with refused(CommandRefused, "a protective stop holds the robot. Release it first"):
+        bench.control("arm", seconds=60)
+    bench.client.release(secret=bench.client.backend.operator_secret())
+    bench.step()
+    bench.control("cancel", run=first.id)
+    bench.finish(first)
+    snapshot = bench.library.snapshot
+
+    def stopped_meanwhile() -> SkillCatalogue:
+        stop_and_release()
+        return snapshot()
+
+    monkeypatch.setattr(bench.library, "snapshot", stopped_meanwhile)
+    with refused(CommandRefused, "everything was stopped while this run was being started"):
+        bench.start("swing")
+    assert bench.client.sessions() == [] and bench.executor.is_idle
 
 
 def test_programs_and_action_types_run_alone(bench: Bench) -> None:

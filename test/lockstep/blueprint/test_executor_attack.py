@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from robot_rt_control.application.offline_catalogue import offline_catalogue
-from robot_rt_control.blueprint.control_request import COMMANDS
-from robot_rt_control.blueprint.run import Start
+from robot_rt_control.blueprint.runs.control_request import COMMANDS
+from robot_rt_control.blueprint.runs.run import Start
+from robot_rt_control.command_line.offline_catalogue import offline_catalogue
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.vocabulary.errors import CommandRefused

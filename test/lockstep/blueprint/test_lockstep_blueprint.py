@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from robot_rt_control.application.offline_catalogue import offline_catalogue
-from robot_rt_control.blueprint import events
-from robot_rt_control.blueprint.catalogue import SkillCatalogue
-from robot_rt_control.blueprint.check import check_skill
-from robot_rt_control.blueprint.run_log import RunLog, outputs_of, present_nodes, read_log, was_interrupted
-from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.graph import events
+from robot_rt_control.blueprint.runs.run_log import RunLog, outputs_of, present_nodes, read_log, was_interrupted
+from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.text.check import check_skill
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
+from robot_rt_control.command_line.offline_catalogue import offline_catalogue
 from robot_rt_control.program.file import library_template
 from robot_rt_control.program.library import library_programs
 from robot_rt_control.testing.lockstep_blueprint import LockstepBlueprint
@@ -68,7 +68,7 @@ def skills() -> SkillCatalogue:
 
 
 def tour(skills: SkillCatalogue, folder: Path | None = None) -> tuple[list[Any], int]:
-    with LockstepClient(BENCH, hardware="pybullet") as client:
+    with LockstepClient(BENCH, hardware="simulator") as client:
         client.sleep(0.02)
         log = RunLog(folder, "1") if folder is not None else None
         run = LockstepBlueprint(client, skills, "tour", log=log)
@@ -94,7 +94,7 @@ def test_N33_programs_and_actions_in_one_session_with_the_same_bits_twice(
 
 
 def test_N24_a_jump_while_the_arm_moves(skills: SkillCatalogue) -> None:
-    with LockstepClient(BENCH, hardware="pybullet") as client:
+    with LockstepClient(BENCH, hardware="simulator") as client:
         client.sleep(0.02)
         run = LockstepBlueprint(client, skills, "tour")
         run.step(150)
@@ -111,7 +111,7 @@ def test_N24_a_jump_while_the_arm_moves(skills: SkillCatalogue) -> None:
 
 
 def test_N28_a_protective_stop_leaves_the_run_standing(skills: SkillCatalogue) -> None:
-    with LockstepClient(BENCH, hardware="pybullet") as client:
+    with LockstepClient(BENCH, hardware="simulator") as client:
         client.sleep(0.02)
         run = LockstepBlueprint(client, skills, "tour")
         run.step(150)
@@ -143,7 +143,7 @@ nodes:
 
 
 def test_N33_an_action_goes_on_until_another_node_uses_its_part_and_a_lost_session_is_replaced() -> None:
-    with LockstepClient(BENCH, hardware="pybullet") as client:
+    with LockstepClient(BENCH, hardware="simulator") as client:
         client.sleep(0.02)
         run = LockstepBlueprint(client, catalogue(GRASPING), "grasping")
         while not any(r["what"] == "start" and r["path"] == "lift" for r in run.records):
@@ -182,7 +182,7 @@ nodes:
 
 
 def test_N16_branches_side_by_side_paused_and_done_again() -> None:
-    with LockstepClient(BENCH, hardware="pybullet") as client:
+    with LockstepClient(BENCH, hardware="simulator") as client:
         client.sleep(0.02)
         run = LockstepBlueprint(client, catalogue(LIFT, PARALLEL), "parallel")
         run.step(150)
@@ -211,7 +211,7 @@ reactions: [{when: time > 0.1, go: say, at: once}]
 
 
 def test_N17_reactions_are_judged_by_the_loop() -> None:
-    with LockstepClient(BENCH, hardware="pybullet") as client:
+    with LockstepClient(BENCH, hardware="simulator") as client:
         run = LockstepBlueprint(client, catalogue(REACTING), "reacting")
         run.step(200)
         (reaction,) = [r for r in run.records if r["what"] == "reaction"]
@@ -249,7 +249,7 @@ def test_N34_what_may_come_next_is_installed_while_a_program_runs() -> None:
 
 
 def test_a_part_that_another_session_holds_is_named_before_anything_moves(skills: SkillCatalogue) -> None:
-    with LockstepClient(BENCH, hardware="pybullet") as client:
+    with LockstepClient(BENCH, hardware="simulator") as client:
         with client.session("arm", name="holder"), pytest.raises(SessionError, match="'arm'.*holder"):
             LockstepBlueprint(client, skills, "tour")
         assert client.sessions() == []
@@ -263,9 +263,9 @@ nodes:
 """
 
 
-def test_what_follows_a_contact_leaves_it_at_once() -> None:
+def test_what_follows_a_contact_leaves_it_at_once(simulator: str) -> None:
     """The arm brakes hard for the contact, and the next node takes over at that moment: 317 N came of that once."""
-    with LockstepClient(BENCH, hardware="pybullet") as client:
+    with LockstepClient(BENCH, hardware="simulator") as client:
         client.sleep(0.02)
         run = LockstepBlueprint(client, catalogue(LEAVING), "leaving")
         lowest, pushes = 1.0, []

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from robot_rt_control.blueprint import events
-from robot_rt_control.blueprint.catalogue import SkillCatalogue
-from robot_rt_control.blueprint.check import check_skill
+from robot_rt_control.blueprint.graph import events
 from robot_rt_control.blueprint.makers.capability_files import load_capabilities
 from robot_rt_control.blueprint.makers.makers import Makers
-from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.text.check import check_skill
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.program.file import library_template
 from robot_rt_control.program.library import library_programs
 from robot_rt_control.server.offline_catalogue import offline_catalogue

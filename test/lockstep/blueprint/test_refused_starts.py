@@ -13,16 +13,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from robot_rt_control.application.offline_catalogue import offline_catalogue
-from robot_rt_control.blueprint.engine import Engine
-from robot_rt_control.blueprint.executor import Executor
-from robot_rt_control.blueprint.performer import RobotPerformer
-from robot_rt_control.blueprint.robot import Robot
-from robot_rt_control.blueprint.run import ExecutedRun, Start
-from robot_rt_control.blueprint.run_log import RunLog
-from robot_rt_control.blueprint.runner import Runner
-from robot_rt_control.blueprint.skill_library import SkillLibrary
-from robot_rt_control.blueprint.store import SkillStore
+from robot_rt_control.blueprint.engine.engine import Engine
+from robot_rt_control.blueprint.runs.executor import Executor
+from robot_rt_control.blueprint.runs.performer import RobotPerformer
+from robot_rt_control.blueprint.runs.robot import Robot
+from robot_rt_control.blueprint.runs.run import ExecutedRun, Start
+from robot_rt_control.blueprint.runs.run_log import RunLog
+from robot_rt_control.blueprint.runs.runner import Runner
+from robot_rt_control.blueprint.skills.skill_library import SkillLibrary
+from robot_rt_control.blueprint.skills.store import SkillStore
+from robot_rt_control.command_line.offline_catalogue import offline_catalogue
 from robot_rt_control.definitions.parameter_value import ParameterValue
 from robot_rt_control.testing.cell_backend import CellBackend
 from robot_rt_control.testing.lockstep_client import LockstepClient

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from robot_rt_control.application.offline_catalogue import offline_catalogue
-from robot_rt_control.blueprint import events
-from robot_rt_control.blueprint.catalogue import SkillCatalogue
-from robot_rt_control.blueprint.check import check_skill
-from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.graph import events
+from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.text.check import check_skill
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
+from robot_rt_control.command_line.offline_catalogue import offline_catalogue
 from robot_rt_control.program.file import library_template
 from robot_rt_control.program.library import library_programs
 from robot_rt_control.testing.lockstep_blueprint import LockstepBlueprint
@@ -99,7 +99,7 @@ class Day:
 
     def __init__(self, catalogue: SkillCatalogue) -> None:
         commands = hashlib.sha256()
-        with LockstepClient(BENCH, hardware="pybullet") as client:
+        with LockstepClient(BENCH, hardware="simulator") as client:
             client.sleep(0.02)
             self.run = LockstepBlueprint(client, catalogue, "day")
             self._client, self._commands = client, commands

@@ -12,11 +12,15 @@ import numpy as np
 
 from robot_rt_control.definitions.definitions import ParameterValue
 from robot_rt_control.hardware.plugin import Pose
-from robot_rt_control.hardware.pybullet.plugin import PyBulletPlugin
+from robot_rt_control.hardware.world.simulator import SimulatorPlugin
 from robot_rt_control.server.runs.runs import plan_program
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 
 BENCH = Path(__file__).parents[3] / "config" / "bench.yaml"
+MARGIN = {"pybullet": 1e-3, "mujoco": 0.0}
+"""[m] around meshes and cylinders of robots and tools, by which they are thicker than they are drawn."""
+FINGERS = 2e4
+"""[N/m] Stiffness of both finger tips together."""
 _SETTLING = 60
 """Ticks until the program has taken its zero of the force; only then does it move."""
 
@@ -62,7 +66,7 @@ def run(
         each_tick: called after each tick.
         parameters: of the program.
     """
-    with LockstepCell(workcell, hardware="pybullet") as cell:
+    with LockstepCell(workcell, hardware="simulator") as cell:
         cell.step(20)
         if prepare is not None:
             prepare(cell)
@@ -131,7 +135,7 @@ def object_position(cell: LockstepCell, name: str) -> tuple[float, float, float]
     return _plugin(cell).object_pose(name).position
 
 
-def _plugin(cell: LockstepCell) -> PyBulletPlugin:
+def _plugin(cell: LockstepCell) -> SimulatorPlugin:
     plugin = cell.executor.devices.hosts["sim"].plugin
-    assert isinstance(plugin, PyBulletPlugin)
+    assert isinstance(plugin, SimulatorPlugin)
     return plugin

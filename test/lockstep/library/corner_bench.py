@@ -30,7 +30,7 @@ def corner(
         shear: [N/m] of the walls; None: their friction is the simulator's.
     """
     content = yaml.safe_load(BENCH.read_text())
-    world = content["devices"]["sim"]["pybullet"]["world"]
+    world = content["devices"]["sim"]["world"]
     face_x, face_y = (_START[i] + FINGER[i] + gaps[i] for i in range(2))
     places = {"wall_x": [face_x + _WALL / 2, face_y - _LONG / 2, 0.12], "wall_y": [0.48, face_y + _WALL / 2, 0.12]}
     for thing in world["objects"]:

@@ -31,7 +31,7 @@ class Push:
         self.range[state] = (min(low, push), max(high, push))
 
 
-def test_it_presses_with_the_force_and_comes_back_with_the_same_bits_twice() -> None:
+def test_it_presses_with_the_force_and_comes_back_with_the_same_bits_twice(simulator: str) -> None:
     push = Push()
     first = run("act_on_object", each_tick=push, **PRESS)
     assert first.exit == "done" and first.states == ["ready", "approach", "press", "hold", "retreat", "acted"]
@@ -47,7 +47,7 @@ def tilt_pad(cell: LockstepCell) -> None:
     place_object(cell, "pad", (0.5, 0.0, 0.098), (0.0, math.sin(half), 0.0, math.cos(half)))
 
 
-def test_it_wipes_over_a_slope_and_the_force_stays_within_its_bounds() -> None:
+def test_it_wipes_over_a_slope_and_the_force_stays_within_its_bounds(simulator: str) -> None:
     push = Push()
     outcome = run("act_on_object", prepare=tilt_pad, each_tick=push, stroke=0.04, wipe_speed=0.02, **PRESS)
     assert outcome.exit == "done" and "wipe_harder" in outcome.states

@@ -32,7 +32,7 @@ def move(cube: Cube | None = None, **parameters: Any) -> tuple[Outcome, Cube]:
     return run("move_object", each_tick=cube, **{**FAST, **parameters}), cube
 
 
-def test_the_object_stands_at_b_and_the_gripper_is_open_above_it() -> None:
+def test_the_object_stands_at_b_and_the_gripper_is_open_above_it(simulator: str) -> None:
     first, cube = move()
     assert first.exit == "done"
     expected = "ready over_a descend lift weigh carry lower put_down leave moved"
@@ -64,7 +64,7 @@ def test_without_ground_at_b_it_fails_and_does_not_let_go() -> None:
 
 
 @pytest.mark.long
-def test_a_collision_on_the_way_down_is_a_failure_with_a_bounded_force() -> None:
+def test_a_collision_on_the_way_down_is_a_failure_with_a_bounded_force(simulator: str) -> None:
     outcome, _ = move(from_position=[0.50, 0.0, 0.09], slow_speed=0.05)
     assert outcome.exit == "failed" and outcome.states[-2:] == ["descend", "failed"]
     assert 10.0 < outcome.peak < 40.0

@@ -23,7 +23,7 @@ def test_a_drop_off_leads_to_one_state_with_the_same_bits_twice() -> None:
     assert run("move_to_edge", speed=0.1).digest == first.digest
 
 
-def test_a_collision_leads_to_the_other_state() -> None:
+def test_a_collision_leads_to_the_other_state(simulator: str) -> None:
     outcome = run("move_to_edge", heading=math.pi / 2, speed=0.1)
     assert outcome.exit == "collided" and outcome.states == ["ready", "advance", "collided"]
     assert outcome.tool[:2] == pytest.approx([0.48, 0.337], abs=2e-3), "at the wall y = 0.36, half a finger before it"

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 
 _FILE = Path(__file__).parent / "workcell.yaml"
 

@@ -9,7 +9,7 @@ import pytest
 from loaded_types import Drift
 from open_cells import cells_are_closed  # noqa: F401  (a fixture of all tests here)
 
-from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 
 _FILE = Path(__file__).parent / "workcell.yaml"

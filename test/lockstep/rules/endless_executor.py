@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
 from robot_rt_control.server.builder import syntax_check
 from robot_rt_control.server.builder.build import build

@@ -1,4 +1,4 @@
-"""Rules K1 to K4 of docs/semantics.md: the contract of an action type."""
+"""Rules K1 to K4 of docs/semantics/action_types.md: the contract of an action type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules K9 to K12, K17 and K18 of docs/semantics.md: what real-time code may do, and how long it may take."""
+"""Rules K9 to K12, K17 and K18 of docs/semantics: what real-time code may do, and how long it may take."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from loaded_types import MOVING, POSITION, Busy, Drift
 
 from robot_rt_control.client.actions import Action
 from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
 from robot_rt_control.testing.lockstep_cell import LockstepCell

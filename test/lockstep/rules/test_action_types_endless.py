@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from robot_rt_control.memory.shared_memory import segment_path
+from robot_rt_control.processes.work_watch import read_work
 from robot_rt_control.realtime.executor.loop_guard import EXIT_CODE
-from robot_rt_control.server.builder.work_watch import read_work
 
 _HERE = Path(__file__).parent
 _BOUND_S = 600.0

@@ -1,4 +1,4 @@
-"""Rules K5 to K8 of docs/semantics.md: action types come and go while the loop runs."""
+"""Rules K5 to K8 of docs/semantics/action_types.md: action types come and go while the loop runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from loaded_types import DRIFT, Drift, Together, moving, steady
 
 from robot_rt_control.client.actions import Action
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import CompileError, DefinitionError
 
@@ -258,7 +258,7 @@ def test_K20_clients_load_named_modules_and_entry_points_only(
     workcell.write_text(text)
     os.symlink(here / "rule_types.py", tmp_path / "rule_types.py")
     with LockstepCell(load_workcell(workcell)) as cell:
-        for source in ("secretly:Drift", "secretly:drift", "this:x", "robot_rt_control.application.demo"):
+        for source in ("secretly:Drift", "secretly:drift", "this:x", "robot_rt_control.demo.demo"):
             module = source.partition(":")[0]
             with pytest.raises(DefinitionError) as refused:
                 cell.server.load_action_types(source, stranger=True)

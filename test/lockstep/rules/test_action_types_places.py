@@ -1,4 +1,4 @@
-"""Rules K13, K14 and K16 of docs/semantics.md: where the code of an action type runs."""
+"""Rules K13, K14 and K16 of docs/semantics/action_types.md: where the code of an action type runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from loaded_types import MOVING, PAIR, Busy, Drift, Together, appear, moving, st
 
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.testing.shared_builder import shared_builder
@@ -59,7 +59,7 @@ def test_K13_the_loop_ticks_while_a_build_takes_long_hangs_or_crashes(cell: Lock
     assert "drift" in {t.name for t in cell.types.all()}
     crashing = drift.path.with_name("crashing.py")
     crashing.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
-    with pytest.raises(CompileError, match="ended by signal SIGSEGV"):
+    with pytest.raises(CompileError, match="was ended by SIGSEGV"):
         cell.load(str(crashing))
     cell.step(10)
     assert steady(cell, before, 511)

@@ -1,4 +1,4 @@
-"""Rules A1 to A10 of docs/semantics.md: actions."""
+"""Rules A1 to A10 of docs/semantics/actions.md: actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules A14 and A15 of docs/semantics.md: the time of an action, and its limit."""
+"""Rules A14 and A15 of docs/semantics/actions.md: the time of an action, and its limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules B1 to B9 of docs/semantics.md: callbacks, and other waits for events."""
+"""Rules B1 to B9 of docs/semantics/callbacks.md: callbacks, and other waits for events."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ def waiting(session: Session) -> dict[str, list[object]]:
             got[key].append(str(error))
 
     def follow() -> None:
-        for event in session.follow():
+        for event in session.listen():
             got["follow"].append(event.kind)
 
     begun: list[str] = []
@@ -282,7 +282,7 @@ def test_B6_the_end_reaches_whoever_waits(
         client.step(4)
         reason = "action 'a' failed: status 7 of the action's own code"
     elif end == "executor":
-        client.cell.server.core._take_loss("the executor has ended")
+        client.cell.server.core.loop_events.take_loss("the executor has ended")
         reason = "the executor has ended"
     elif end == "takeover":
         client.cell.server.detach("the control server was deactivated")
@@ -309,7 +309,7 @@ def test_B6_the_end_reaches_whoever_waits(
 
 def test_B6_closing_ends_whoever_follows_without_an_error(client: CellClient) -> None:
     session = client.open("right")
-    events = session.follow()
+    events = session.listen()
     session.add(reactions=[Reaction("true", event="now")])
     client.step()
     session.close()

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from robot_rt_control.client.session import Session
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.workcell import Workcell
+from robot_rt_control.server.core.programs import save_program
 from robot_rt_control.server.programs.program_store import ProgramStore
-from robot_rt_control.server.programs.programs import save_program
 from robot_rt_control.server.runs.runs import Run, plan_program
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 

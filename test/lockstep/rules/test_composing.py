@@ -1,4 +1,4 @@
-"""Rules U1 to U3 of docs/semantics.md: programs that use programs, reactions that start several actions."""
+"""Rules U1 to U3 of docs/semantics/composing.md: programs that use programs, reactions that start several actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rule U5 of docs/semantics.md: a detached session goes on without client and server, for a bounded time."""
+"""Rule U5 of docs/semantics/composing.md: a detached session goes on without client and server, for a bounded time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.session import Session
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import ChannelError, DefinitionError
 
@@ -55,7 +55,7 @@ def test_U5_without_a_server_it_goes_on_until_its_bound_and_the_others_stop(work
         with pytest.raises(ChannelError) as waits:
             cell.new_server()
         assert str(waits.value) == (
-            "session 's1' goes on without a control server, as whoever opened it has asked for; "
+            "session 's1' goes on without a control server, as requested when it was opened; "
             "expected no such session, or its end; got one that ends within 0.0 s. "
             "A protective stop at the executor ends it at once"
         )

@@ -1,4 +1,4 @@
-"""Rule U4 of docs/semantics.md: actions get new definitions under their ids, and some start in that tick."""
+"""Rule U4 of docs/semantics/composing.md: actions get new definitions under their ids, and some start in that tick."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from robot_rt_control.client.actions import Action, Reaction, Strategy
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.session import Session
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.server.programs.program_store import ProgramStore
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.enums import StopCause

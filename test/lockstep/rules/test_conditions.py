@@ -1,4 +1,4 @@
-"""Rules C1 to C6 of docs/semantics.md: conditions, judged in the loop."""
+"""Rules C1 to C6 of docs/semantics/conditions.md: conditions, judged in the loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of controllers (docs/semantics.md, Q)."""
+"""The rules of controllers (docs/semantics/controllers.md)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from fake_controllers import Bench, broken
 
 from robot_rt_control.controllers.hardware import Hardware, HardwareState
 from robot_rt_control.controllers.manager import Strictness
-from robot_rt_control.model.controllers import BROADCASTER, PARALLEL_GRIPPER, TRAJECTORY
-from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.model.workcell.controllers import BROADCASTER, PARALLEL_GRIPPER, TRAJECTORY
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 BEST_EFFORT, STRICT, AUTO, FORCE_AUTO = Strictness

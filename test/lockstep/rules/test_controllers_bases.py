@@ -1,4 +1,4 @@
-"""Rule Q16 of docs/semantics.md: planar bases. What they share with jogs (Q10 to Q12) is tested with arms, too."""
+"""Rule Q16 of docs/semantics: planar bases. What they share with jogs (Q10 to Q12) is tested with arms, too."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from robot_rt_control.controllers.jogs.base import BaseJogger, BaseOptions
-from robot_rt_control.model.planar_base import planar_base
+from robot_rt_control.model.workcell.planar_base import planar_base
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.vocabulary.errors import RobotControlError
 

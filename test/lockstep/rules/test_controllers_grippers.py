@@ -1,4 +1,4 @@
-"""Rules Q13 to Q16 of docs/semantics.md: goals of grippers."""
+"""Rules Q13 to Q16 of docs/semantics/controllers.md: goals of grippers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lost_events import losing
 
 from robot_rt_control.controllers.grippers.hand import GripperGoal, GripperOutcome, Hand, HandOptions
 from robot_rt_control.hardware.from_workcell import hardware_info
@@ -111,6 +112,28 @@ def test_Q13_the_velocity_of_a_goal_is_a_limit(bench: GripperBench) -> None:
 
 
 @pytest.mark.parametrize(
+    ("position", "max_effort", "half_width", "holders"),
+    [
+        (0.01, 0.0, 0.0, []),  # reached
+        (0.0, 8.0, 0.015, ["gripper_controller"]),  # an object is held
+        (0.012, 0.0, 0.015, []),  # stalled
+    ],
+)
+def test_Q13_whoever_hears_of_the_outcome_finds_the_gripper_released(
+    bench: GripperBench, position: float, max_effort: float, half_width: float, holders: list[str]
+) -> None:
+    bench.half_width = half_width
+    found: list[list[str]] = []
+    goal = GripperGoal(position=position, max_effort=max_effort)
+    bench.hand.follow(goal, lambda _: found.append([s.name for s in bench.client.sessions()]))
+    for _ in range(500):
+        if found:
+            break
+        bench.run(0.01)
+    assert found == [holders]
+
+
+@pytest.mark.parametrize(
     ("goal", "text"),
     [
         ({"position": 0.05}, "position of joint 'finger_1'; expected 0 to 0.04; got 0.05"),
@@ -206,6 +229,22 @@ def test_Q15_closing_the_controller_aborts_its_goal(bench: GripperBench) -> None
     bench.run(0.1)
     bench.hand.close("the controller was deactivated")
     assert outcome[0].text == "the controller was deactivated" and not outcome[0].is_success
+
+
+def test_Q15_a_motion_that_reached_its_end_while_events_were_lost_has_reached_it(bench: GripperBench) -> None:
+    outcome = bench.follow(0.0)
+    with losing(bench.client):
+        bench.client.step(600)  # less than the stall_timeout after it stands
+    bench.run(0.05)
+    assert outcome[0].reached_goal and outcome[0].is_success and not outcome[0].stalled
+
+
+def test_Q14_what_held_an_object_is_released_when_it_ends(bench: GripperBench) -> None:
+    bench.half_width = 0.015
+    assert bench.until(bench.follow(0.0, max_effort=8.0)).stalled
+    bench.client.stop_all()
+    bench.run(0.1)
+    assert not bench.client.sessions()
 
 
 def test_Q15_what_ends_the_motion_aborts_the_goal(bench: GripperBench) -> None:

@@ -1,4 +1,4 @@
-"""Rules Q10 to Q12, and Q17, of docs/semantics.md: jogs."""
+"""Rules Q10 to Q12, and Q17, of docs/semantics/controllers.md: jogs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 from geometry_msgs.msg import TwistStamped
+from lost_events import losing
 
 from robot_rt_control.controllers.jogs import controller as ros_side
 from robot_rt_control.controllers.jogs.arm import ArmJogger, JogOptions
 from robot_rt_control.controllers.jogs.controller import JogController
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.vocabulary.errors import RobotControlError
 
@@ -177,6 +178,18 @@ def test_Q12_after_its_session_was_ended_it_moves_only_after_a_jog_of_zero(bench
     bench.client.stop_all()
     bench.run(0.5, bench.down())
     assert bench.rests() and len(bench.complaints) == 1 and bench.complaints[0].startswith("the motion was ended: ")
+    bench.run(0.02, lambda: bench.jogger.jog_tool((0.0,) * 6, ""))
+    bench.run(0.3, bench.down())
+    assert not bench.rests()
+
+
+def test_Q12_what_ended_the_motion_may_have_been_lost(bench: JogBench) -> None:
+    bench.run(0.3, bench.down())
+    with losing(bench.client):
+        bench.client.stop_all()
+        bench.run(0.05, bench.down())
+    bench.run(0.5, bench.down())
+    assert bench.rests() and len(bench.complaints) == 1 and "events were lost" in bench.complaints[0]
     bench.run(0.02, lambda: bench.jogger.jog_tool((0.0,) * 6, ""))
     bench.run(0.3, bench.down())
     assert not bench.rests()

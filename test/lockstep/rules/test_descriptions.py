@@ -10,11 +10,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robot_rt_control.frames.link_frames import LinkFrames, Transforms
-from robot_rt_control.model.catalogue import workcell_variables
-from robot_rt_control.model.forward import forward
-from robot_rt_control.model.robot_description import WORLD
-from robot_rt_control.model.urdf_reader import parse_urdf
-from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.model.kinematics.forward import forward
+from robot_rt_control.model.robot.urdf_reader import parse_urdf
+from robot_rt_control.model.workcell.catalogue import workcell_variables
+from robot_rt_control.model.workcell.robot_description import WORLD
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 CONFIG = Path(__file__).parents[3] / "config"

@@ -13,10 +13,10 @@ from scipy.spatial.transform import Rotation
 
 from robot_rt_control.client import Action, MotionCommand, MotionGroup
 from robot_rt_control.definitions.action_type import ActionType, Slot, StateVariable
-from robot_rt_control.model.forward import forward
+from robot_rt_control.drawing.shape import Shape, ShapeKind
+from robot_rt_control.model.kinematics.forward import forward
 from robot_rt_control.server.markers.goals import AXIS
 from robot_rt_control.server.markers.scene import Scene, ScenePictures
-from robot_rt_control.server.markers.shape import Shape, ShapeKind
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 

@@ -1,4 +1,4 @@
-"""<ros2_control> tags (X5 to X7); all that they may say: test/unit/model/test_tagged_devices.py."""
+"""<ros2_control> tags (X5 to X7); all that they may say: test/unit/model/workcell/test_tagged_devices.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import DefinitionError
 

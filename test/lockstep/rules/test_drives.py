@@ -1,4 +1,4 @@
-"""Rules D1 to D13 of docs/semantics.md: drives."""
+"""Rules D1 to D13 of docs/semantics/drives.md: drives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import yaml
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.session import Session
 from robot_rt_control.hardware.drives import exchange as compiled
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.testing.interpreted_tick import interpreted
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.enums import MotorStatus, OperationalState

@@ -1,4 +1,4 @@
-"""Rules D14 to D22 of docs/semantics.md: drives on CANopen."""
+"""Rules D14 to D22 of docs/semantics/drives.md: drives on CANopen."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cia402_node import DISABLED, ENABLED, FAULT, QUICK_STOP, REACTION, READY, S
 
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.hardware.canopen.plugin import CanopenPlugin
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.enums import CommandMode, OperationalState
 from robot_rt_control.vocabulary.errors import HardwareError

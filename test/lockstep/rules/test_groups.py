@@ -1,4 +1,4 @@
-"""Rules M1 to M8 of docs/semantics.md: motion commands of several parts in one group, planned in the loop."""
+"""Rules M1 to M8 of docs/semantics/groups.md: motion commands of several parts in one group, planned in the loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules M9 to M12 of docs/semantics.md: motion groups whose set points come from outside the loop."""
+"""Rules M9 to M12 of docs/semantics/groups.md: motion groups whose set points come from outside the loop."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_M10_without_set_points_the_parts_stop_on_their_paths_and_go_on_later(tm
     session.add(group)
     session.start("go")
     cell.step(500)
-    profilers = cell.server.core.at().profilers
+    profilers = cell.server.core.connection.at().profilers
     profilers.paused.add(0)
     paused = positions(cell, 2, 8000)
     assert (paused[-1] == paused[-2]).all() and np.abs(paused[-1] - whole[-1]).max() > 0.1
@@ -150,7 +150,7 @@ def test_M5_it_does_not_begin_in_motion_without_its_set_points(tmp_path: Path) -
     cell, session = cell_of(tmp_path, 2)
     cruising(cell, session, np.full((2, 3), 0.25), speed)
     cell.step(1000)
-    cell.server.core.at().profilers.paused.add(0)
+    cell.server.core.connection.at().profilers.paused.add(0)
     session.start("on")
     cell.step(5)
     session.start("on")
@@ -210,9 +210,12 @@ def test_M12_track_trajectory_of_any_length_is_a_group(tmp_path: Path) -> None:
     )  # fmt: skip
     with pytest.raises(DefinitionError, match=r"action 'wrong': number of positions; expected a multiple of 2001"):
         session.add(Action("wrong", "track_trajectory", parts="arm0", times=times, positions=[0.0] * 7))
-    with pytest.raises(DefinitionError, match=r"acceleration of joint 'j0' .*expected at most|velocity of joint 'j0'"):
+    with pytest.raises(DefinitionError, match=r"the velocity of joint 'j0' at .*s is outside its limits"):
         fast: dict[str, Any] = {"times": times * 0.05, "positions": np.repeat(wave, 3)}
-        session.add(Action("fast", "track_trajectory", parts="arm0", **fast))
+        session.add(Action("fast", "track_trajectory", parts="arm0", slowest=1.0, **fast))
+    with pytest.raises(DefinitionError, match=r"it would be slowed to 0.* at least 0.5 of its speed"):
+        session.add(Action("fast", "track_trajectory", parts="arm0", slowest=0.5, **fast))
+    session.add(Action("fast", "track_trajectory", parts="arm0", **fast))
     session.start("long")
     q = positions(cell, 1, 3100)[:, 0]
     expected = 0.4 * (1.0 - np.cos(np.pi * np.arange(1, 3001) * 1e-3 / 1.5))
@@ -246,7 +249,7 @@ def test_M6_what_a_stopped_group_left_in_its_queue_makes_room_for_its_start(tmp_
     cell.step(2000)
     session.stop("go")
     cell.step(2500)
-    cell.server.core.at().profilers.paused.add(0)
+    cell.server.core.connection.at().profilers.paused.add(0)
     session.start("back")
     cell.step(4000)
     session.start("go")
@@ -263,7 +266,7 @@ def test_M11_whatever_the_shared_counters_say_the_loop_reads_its_own_queue(
     session.add(slow(2), other)
     session.start("go", "other")
     cell.step(200)
-    cell.server.core.at().profilers.paused.add(0)
+    cell.server.core.connection.at().profilers.paused.add(0)
     queue = cell.executor.channel.memory.motion_queues[0]
     queue["head"], queue["tail"] = head, tail
     q = positions(cell, 3, 2000)

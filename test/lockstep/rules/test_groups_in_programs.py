@@ -1,4 +1,4 @@
-"""Rules M1, M2 and M8 of docs/semantics.md for programs whose states are motion groups."""
+"""Rules M1, M2 and M8 of docs/semantics/groups.md for programs whose states are motion groups."""
 
 from __future__ import annotations
 

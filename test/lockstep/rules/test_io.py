@@ -1,4 +1,4 @@
-"""Rules I1 to I12, and I20, of docs/semantics.md: inputs, outputs and sensors."""
+"""Rules I1 to I12, and I20, of docs/semantics/io.md: inputs, outputs and sensors."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from std_msgs.msg import Float64
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.hardware.mock_plugin import MockPlugin
 from robot_rt_control.hardware.topics.plugin import TopicPlugin
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.testing.lockstep_cell import LockstepCell
-from robot_rt_control.vocabulary.enums import ImageError, OperationalState
+from robot_rt_control.vocabulary.enums import CommandMode, ImageError, OperationalState
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 FILE = Path(__file__).parent / "io_workcell.yaml"
@@ -564,6 +564,23 @@ def test_I20_own_states_and_commands_of_a_part_with_joints(own: LockstepCell) ->
     session.close()
     own.step(5)
     assert outputs(own, "axis") == [50.0] and axis.velocity[0] == 0.0, "the safe value"
+
+
+def test_I20_outputs_on_their_way_to_safe_values_take_no_unknown_position_along(own: LockstepCell) -> None:
+    """As when a position becomes unknown in the tick in which motion would have been enabled."""
+    own.server.set_motion(["axis"], "disable")
+    own.step(10)
+    world, axis, p = own.executor.world.memory, own.part("axis"), own.workcell.part("axis").index
+    assert world.left[p].modes == 0 and axis.n_outputs == 1
+    (joint,) = own.workcell.part("axis").joint_names
+    own.set_sensor(f"axis/{joint}/position", math.nan)
+    own.set_sensor("axis/stiffness", 70.0)  # the safe value is not read back
+    axis.commanded_position[0] = math.nan
+    world.parts_runtime[p].last_modes, world.parts_runtime[p].outputs_settling = CommandMode.POSITION, 1
+    own.step()
+    device = world.devices[world.parts_runtime[p].device]
+    assert device.enabled == 1, "the outputs leave"
+    assert device.mode[p] == CommandMode.NONE
 
 
 def test_I20_of_a_command_that_is_not_finite_nothing_leaves(own: LockstepCell) -> None:

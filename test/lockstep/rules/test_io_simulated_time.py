@@ -16,7 +16,7 @@ from robot_rt_control.hardware.driver import Driver
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwareReturn
 from robot_rt_control.memory.atomics import store_release
 from robot_rt_control.memory.layout import channel_dtype, offset_of
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
 from robot_rt_control.realtime.executor.pacing import Pacer
 from robot_rt_control.server.sessions import SessionRegistry

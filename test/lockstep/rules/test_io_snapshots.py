@@ -1,4 +1,4 @@
-"""Rule I23 of docs/semantics.md: reading what the loop writes, while the machine is busy."""
+"""Rule I23 of docs/semantics/io.md: reading what the loop writes, while the machine is busy."""
 
 from __future__ import annotations
 

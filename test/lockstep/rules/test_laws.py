@@ -1,4 +1,4 @@
-"""Rules F1 to F4 of docs/semantics.md: the built-in laws, on a joint before a wall that a sensor sees or feels."""
+"""Rules F1 to F4 of docs/semantics/laws.md: the built-in laws, on a joint before a wall that a sensor sees or feels."""
 
 from __future__ import annotations
 

@@ -1,28 +1,28 @@
-"""Rules F7 to F10 and F12 of docs/semantics.md in simulation: with gravity, with forces from outside, between walls."""
+"""Rules F7 to F10 and F12 of docs/semantics in simulation: with gravity, with forces from outside, between walls."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pybullet
 import pytest
 from library.bench_run import run
 from library.corner_bench import corner
 
 from robot_rt_control.client.actions import Action, Strategy
 from robot_rt_control.client.session import Session
-from robot_rt_control.hardware.pybullet.plugin import PyBulletPlugin
+from robot_rt_control.model.workcell.simulators import SIMULATORS
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 
 IIWA = Path(__file__).parents[3] / "config" / "iiwa.yaml"
 LATER = "elapsed > 0.2 and elapsed < 1.2"
 
 
-@pytest.fixture
-def cell() -> Iterator[LockstepCell]:
-    with LockstepCell(IIWA, hardware="pybullet") as made:
+@pytest.fixture(params=SIMULATORS)
+def cell(request: pytest.FixtureRequest) -> Iterator[LockstepCell]:
+    with LockstepCell(IIWA, hardware=request.param) as made:
         made.step(20)
         yield made
 
@@ -37,16 +37,39 @@ def govern(cell: LockstepCell, strategies: dict[str, list[Strategy]], type: str 
     return session
 
 
-def push(cell: LockstepCell, force: tuple[float, float, float], ticks: int, see: Callable[[], float]) -> np.ndarray:
-    """Push at the tool's frame with a force [N], world axes. Returns what is seen after each tick."""
-    plugin = cell.executor.devices.hosts["sim"].plugin
-    assert isinstance(plugin, PyBulletPlugin) and plugin.world.substeps == 1
+def _pybullet_force(cell: LockstepCell) -> Callable[[np.ndarray, np.ndarray], None]:
+    """A force [N] at a point [m] of the last link for the next tick, in world axes."""
+    import pybullet
+
+    plugin: Any = cell.executor.devices.hosts["sim"].plugin
+    assert plugin.world.substeps == 1
     robot = plugin.world.robot("arm", "arm")
     link = robot.link("lbr_iiwa_link_7", "arm")
+
+    def apply(force: np.ndarray, at: np.ndarray) -> None:
+        pybullet.applyExternalForce(
+            robot.body, link, force.tolist(), at.tolist(), pybullet.WORLD_FRAME, plugin.world.client
+        )
+
+    return apply
+
+
+def _mujoco_force(cell: LockstepCell) -> Callable[[np.ndarray, np.ndarray], None]:
+    plugin: Any = cell.executor.devices.hosts["sim"].plugin
+    data, body = plugin.world.data, plugin.world.model.body("arm.lbr_iiwa_link_7").id
+
+    def apply(force: np.ndarray, at: np.ndarray) -> None:
+        data.xfrc_applied[body] = [*force, *np.cross(at - data.xipos[body], force)]
+
+    return apply
+
+
+def push(cell: LockstepCell, force: tuple[float, float, float], ticks: int, see: Callable[[], float]) -> np.ndarray:
+    """Push at the tool's frame with a force [N], world axes. Returns what is seen after each tick."""
+    apply = _pybullet_force(cell) if cell.workcell.hardware == "pybullet" else _mujoco_force(cell)
     seen = []
     for _ in range(ticks):
-        at = [float(x) for x in cell.part("arm").tool_position]
-        pybullet.applyExternalForce(robot.body, link, force, at, pybullet.WORLD_FRAME, plugin.world.client)
+        apply(np.array(force), cell.part("arm").tool_position.copy())
         cell.step()
         seen.append(see())
     return np.array(seen)

@@ -1,4 +1,4 @@
-"""Rules F6 to F8 and F10 of docs/semantics.md: laws in several modes. With gravity: test_laws_in_simulation.py."""
+"""Rules F6 to F8 and F10 of docs/semantics/laws.md: laws in several modes. With gravity: test_laws_in_simulation.py."""
 
 from __future__ import annotations
 

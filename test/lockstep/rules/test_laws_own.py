@@ -1,4 +1,4 @@
-"""Rule F5 of docs/semantics.md: laws, and action types with degrees of freedom, that users write."""
+"""Rule F5 of docs/semantics/laws.md: laws, and action types with degrees of freedom, that users write."""
 
 from __future__ import annotations
 

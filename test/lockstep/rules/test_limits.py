@@ -1,4 +1,4 @@
-"""Rules L1 to L5 of docs/semantics.md: limits and faults. Random commands: test/lockstep/system."""
+"""Rules L1 to L5 of docs/semantics/limits.md: limits and faults. Random commands: test/lockstep/system."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from robot_rt_control.client.actions import Action
 from robot_rt_control.client.session import Session
 from robot_rt_control.hardware.clocks import LOCKSTEP
 from robot_rt_control.memory.joint_modes import unpack_modes
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.enums import CommandMode, OperationalState

@@ -1,4 +1,4 @@
-"""Rules L17 and L18 of docs/semantics.md: a part that still brakes is enabled at rest; the border at the hardware.
+"""Rules L5, L17 and L18 of docs/semantics: a part that still brakes is enabled at rest; the border at the hardware.
 
 Every test in lockstep watches the border, see watched_border.py. These drive parts to where it might be violated.
 """
@@ -6,8 +6,10 @@ Every test in lockstep watches the border, see watched_border.py. These drive pa
 from __future__ import annotations
 
 import contextlib
+import itertools
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from random_moments import HOME, commands_at_random
 from rules.changed_workcell import changed_workcell
 
 from robot_rt_control.client.actions import Action
-from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.testing.border_watch import BorderWatch
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.enums import OperationalState
@@ -146,6 +148,55 @@ def test_L17_a_part_that_does_not_come_to_rest_is_not_enabled(tmp_path: Path) ->
             str(refused.value),
         )
         assert state(cell) == "disabled"
+
+
+@pytest.fixture
+def damped(tmp_path: Path) -> Iterator[LockstepCell]:
+    """The part `left` has effort mode alone, and is disabled and at rest."""
+    changes: dict[str, Any] = {f"devices/{device}/{PLUGIN}": {} for device in ("first", "second")}
+    changes["parts/left/command_modes"] = ["effort"]
+    changes["parts/left/default_action"] = changes["parts/left/safety_action"] = "idle"
+    with LockstepCell(changed_workcell(tmp_path, changes, PLUGIN)) as cell:
+        cell.server.set_motion(["left"], "disable")
+        cell.step(60)
+        assert not cell.written("left")
+        yield cell
+
+
+def test_L5_a_disabled_part_with_efforts_alone_that_is_moved_by_hand_gets_no_command(damped: LockstepCell) -> None:
+    spoil(damped, "first", lambda states: states.__setitem__(1, 0.1))
+    for _ in range(100):
+        damped.step()
+        assert not damped.written("left"), "its motors would be switched on"
+
+
+def test_L5_a_part_with_efforts_alone_is_braked_until_it_has_been_at_rest_for_a_while(damped: LockstepCell) -> None:
+    damped.server.set_motion(["left"], "enable")
+    damped.step(60)
+    velocities = itertools.chain([0.5] * 20, [0.0], [-0.5] * 20, itertools.repeat(1e-3))  # it swings, then it is noisy
+    spoil(damped, "first", lambda states: states.__setitem__(1, next(velocities)))
+    damped.step(2)
+    damped.server.set_motion(["left"], "disable")
+    ticks = damped.step_until(lambda: not damped.written("left"), at_most=200)
+    assert 80 < ticks < 100 and state(damped) == "disabled" and damped.executor._at_rest(), "an executor may end"
+
+
+def test_L17_a_swing_through_rest_is_no_rest(damped: LockstepCell) -> None:
+    velocities = itertools.chain([0.5] * 20, [0.0] * 20, [-0.5] * 20, itertools.repeat(0.0))
+    spoil(damped, "first", lambda states: states.__setitem__(1, next(velocities)))
+    damped.step(2)
+    damped.server.set_motion(["left"], "enable")
+    ticks = damped.step_until(lambda: state(damped) == "enabled", at_most=200)
+    assert 100 < ticks < 120
+
+
+def test_L17_an_unknown_velocity_is_no_rest(damped: LockstepCell) -> None:
+    velocities = itertools.chain([math.nan] * 100, itertools.repeat(0.0))
+    spoil(damped, "first", lambda states: states.__setitem__(1, next(velocities)))
+    damped.step(102)
+    damped.server.set_motion(["left"], "enable")
+    ticks = damped.step_until(lambda: state(damped) == "enabled", at_most=200)
+    assert 40 < ticks < 60
 
 
 def test_L17_recovering_waits_for_rest_or_is_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Rules L19 to L23 of docs/semantics.md: measured motion that cannot be believed, or is not the commanded one."""
+"""Rules L19 to L23 of docs/semantics: measured motion that cannot be believed, or is not the commanded one."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rules.changed_workcell import changed_workcell
 
 from robot_rt_control.client.actions import Action
 from robot_rt_control.client.session import Session
+from robot_rt_control.memory.joint_modes import mode_of
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.enums import CommandMode, OperationalState
 from robot_rt_control.vocabulary.errors import CommandRefused, DefinitionError
@@ -140,8 +141,14 @@ def test_L19_a_velocity_that_a_device_never_knew_is_not_needed(tmp_path: Path) -
         cell.step()
         cell.server.set_motion(["left"], "enable")
         cell.step()
-        going(cell)
+        session = going(cell)
         assert state(cell) == "enabled" and not faults(cell)
+        session.stop("position")
+        cell.step(400)
+        session.start("effort")
+        cell.step()
+        assert faults(cell) == [("left", f"{UNKNOWN} (x)")], "its limits could not be kept"
+        assert EFFORT not in (mode_of(int(cell.executor.world.memory.left[0].modes), j) for j in range(2)), "not sent"
 
 
 def test_L19_a_part_that_is_not_enabled_needs_nothing(faulty: LockstepCell) -> None:
@@ -283,6 +290,19 @@ def test_L22_a_position_that_jumps_is_a_fault_in_that_tick(faulty: LockstepCell,
     spoil(faulty, "first", change)
     faulty.step()
     assert faults(faulty) == [("left", f"{JUMPED} (x)")]
+
+
+def test_L20_a_joint_without_end_may_be_measured_within_a_turn(tmp_path: Path) -> None:
+    joints = [{"name": name, "type": "continuous", "velocity": 2.0, "effort": 100.0} for name in ("x", "y")]
+    with make(tmp_path, **{"parts/left/joints": joints}) as cell:
+        going(cell, value=1.0, ticks=100)
+
+        def change(states: np.ndarray) -> None:
+            states[POSITIONS] = (states[POSITIONS] + math.pi) % (2.0 * math.pi) - math.pi
+
+        spoil(cell, "first", change)
+        cell.step(5000)
+        assert not faults(cell) and cell.part("left").position[0] < math.pi < cell.part("left").commanded_position[0]
 
 
 # --- L23: monitors that are off are told -----------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Rule L9 of docs/semantics.md: a fault of one device leaves the others moving, and comes within a bound."""
+"""Rule L9 of docs/semantics/limits.md: a fault of one device leaves the others moving, and comes within a bound."""
 
 from __future__ import annotations
 

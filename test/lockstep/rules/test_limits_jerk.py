@@ -1,4 +1,4 @@
-"""Rules L7 and L8 of docs/semantics.md: a limit of jerk, and efforts near a limit."""
+"""Rules L7, L8 and L33 of docs/semantics/limits.md: a limit of jerk, efforts near a limit, commands out of reach."""
 
 from __future__ import annotations
 
@@ -72,6 +72,19 @@ def test_L7_the_loop_itself_brakes_within_it_and_comes_to_rest(smooth: LockstepC
     rest = live.position[:2].copy()
     smooth.step(100)
     assert (live.position[:2] == rest).all()
+
+
+@pytest.mark.parametrize("which", ["cell", "smooth"])
+def test_L33_a_command_out_of_reach_is_come_to_and_not_swung_about(which: str, request: pytest.FixtureRequest) -> None:
+    one: LockstepCell = request.getfixturevalue(which)
+    session = one.session("left")
+    session.add(Action("far", "writer", mode=POSITION, value=0.4), Action("back", "writer", mode=POSITION, value=-0.3))
+    live = one.part("left")
+    for action, ticks in (("far", 350), ("back", 2500), ("far", 2500)):
+        session.start(action)
+        one.step(ticks)
+    np.testing.assert_allclose(live.commanded_position[:2], 0.4, atol=1e-9)
+    assert not live.commanded_velocity[:2].any() and not one.kinds("part_faulted")
 
 
 def test_L7_a_motion_that_keeps_it_is_not_touched(smooth: LockstepCell, cell: LockstepCell) -> None:

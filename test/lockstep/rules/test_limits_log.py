@@ -1,4 +1,4 @@
-"""Rule L13 of docs/semantics.md: the last ticks before a fault."""
+"""Rule L13 of docs/semantics/limits.md: the last ticks before a fault."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from robot_rt_control.client.actions import Action
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
 from robot_rt_control.recording.fault_log import load_fault_log, promised_log
 from robot_rt_control.recording.sink import Sink

@@ -1,4 +1,4 @@
-"""Rule L15 of docs/semantics.md: what missed deadlines lead to, by policy. The misses are injected, without a clock."""
+"""Rule L15 of docs/semantics: what missed deadlines lead to, by policy. The misses are injected, without a clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rule L14 of docs/semantics.md: recovery programs."""
+"""Rule L14 of docs/semantics/limits.md: recovery programs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from rules.changed_workcell import changed_workcell
 
+from robot_rt_control.bringup.bringup import BringupOptions, processes
 from robot_rt_control.client.actions import Action
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.enums import OperationalState
@@ -180,11 +181,15 @@ def test_L14_a_part_that_faults_again_within_the_cooldown_is_left_to_people(auto
         ({"program": HOME, "timeout": 0}, "timeout"),
     ],
 )
-def test_a_recovery_that_is_not_valid_is_refused_with_the_workcell(
+def test_a_recovery_that_is_not_valid_is_refused_with_the_workcell_before_anything_starts(
     tmp_path: Path, recovery: dict[str, Any], words: str
 ) -> None:
-    with pytest.raises(DefinitionError, match=words):
-        changed_workcell(tmp_path, {"parts/left/recovery": recovery})
+    with pytest.raises(DefinitionError, match=words) as cell:
+        LockstepCell(changed_workcell(tmp_path, {"parts/left/recovery": recovery}))
+    (file,) = tmp_path.glob("*.yaml")
+    with pytest.raises(DefinitionError) as bringup:
+        processes(BringupOptions(workcell=file), find=lambda *_: None)
+    assert str(bringup.value) == str(cell.value)
 
 
 @pytest.mark.beyond_border("the loop's memory is written")

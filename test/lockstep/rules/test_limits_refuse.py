@@ -1,4 +1,4 @@
-"""Rule L6 of docs/semantics.md: no built-in action takes a goal beyond the application limits."""
+"""Rule L6 of docs/semantics/limits.md: no built-in action takes a goal beyond the application limits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ GOALS: dict[str, list[tuple[dict[str, Any], str]]] = {
     ],
     "track_trajectory": [
         *(({"times": [0.0, 9.0], "positions": HOME + q}, "the position of joint") for q in BEYOND),
-        ({"times": [0.0, 0.1], "positions": [*HOME, 1.5, *HOME[1:]]}, "is outside its limits"),
+        ({"times": [0.0, 0.1], "positions": [*HOME, 1.5, *HOME[1:]], "slowest": 1.0}, "is outside its limits"),
+        ({"times": [0.0, 0.1], "positions": [*HOME, 1.5, *HOME[1:]], "slowest": 0.5}, "expected at least 0.5 of its"),
     ],
     "sine_wave": [
         ({"amplitude": 4.0, "frequency": 0.01}, "amplitude"),

@@ -1,4 +1,4 @@
-"""Rules L29 to L32 of docs/semantics.md: after a protective stop nothing moves before somebody has asked for it."""
+"""Rules L29 to L32 of docs/semantics: after a protective stop nothing moves before somebody has asked for it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.session import Session
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import CommandRefused, SessionError
 

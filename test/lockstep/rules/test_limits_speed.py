@@ -1,4 +1,4 @@
-"""Rules L10 and L24 of docs/semantics.md: the speed override slows motions down on their path, without a jolt."""
+"""Rules L10 and L24 of docs/semantics: the speed override slows motions down on their path, without a jolt."""
 
 from __future__ import annotations
 
@@ -132,6 +132,19 @@ def test_L10_a_step_from_full_speed_to_0_takes_less_than_half_a_second(arm: Lock
         assert len(speeds) < 500
     assert (np.diff([1.0, *speeds]) < 0.0).all() and len(speeds) > 100
     assert arm.view.speed == 0.0 and not arm.part("arm").commanded_velocity[:7].any()
+
+
+def test_L10_an_override_next_to_nothing_is_0_and_ends_no_action(arm: LockstepCell) -> None:
+    session = arm.session("arm")
+    session.add(Action("go", "follow_joint_stream"))
+    session.start("go")
+    session.stream("go", "goal").write(FAR)
+    arm.step(100)
+    for speed, taken in ((5e-324, 0.0), (1e-308, 0.0), (1e-6, 1e-6), (1.0, 1.0)):
+        arm.server.set_speed(speed)
+        arm.step(700)
+        assert arm.executor.world.memory.speed == taken
+    assert session.ended is None and session.active == ("go",)
 
 
 def test_L10_conditions_read_the_speed_as_it_is(arm: LockstepCell) -> None:

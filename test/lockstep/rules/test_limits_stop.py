@@ -1,4 +1,4 @@
-"""Rules L11 and L12 of docs/semantics.md: the protective stop."""
+"""Rules L11 and L12 of docs/semantics/limits.md: the protective stop."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_L12_a_refused_start_says_what_to_do(workcell: object, cell: LockstepCel
     cell.server.protective_stop(True)
     cell.step()
     cell.executor.channel.memory.gated = False  # so that the server waits for the answer
-    cell.server.core.at().link.gated = False
+    cell.server.core.connection.at().link.gated = False
     with pytest.raises(CommandRefused) as refused:
         session.start("a")
     assert str(refused.value) == (

@@ -1,8 +1,10 @@
-"""Rules L25 to L28 of docs/semantics.md: protective stops are latched by source."""
+"""Rules L25 to L28 of docs/semantics/limits.md: protective stops are latched by source."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,13 +12,14 @@ from service_calls import ServiceCalls
 
 from robot_rt_control.client.actions import Action
 from robot_rt_control.client.session import Session
-from robot_rt_control.memory.stops import FURTHER
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.memory.stops import FURTHER, foreseen_refusal, stop_request
+from robot_rt_control.model.workcell.workcell import Workcell
+from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
 from robot_rt_control.realtime.executor.health import Reading, executor_health
 from robot_rt_control.testing.cell_backend import CellBackend
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.capacities import MAX_STOPS
-from robot_rt_control.vocabulary.enums import Authority
+from robot_rt_control.vocabulary.enums import Authority, Command, Refusal
 from robot_rt_control.vocabulary.errors import CommandRefused
 from robot_rt_control.vocabulary.health import Level
 
@@ -230,3 +233,59 @@ def test_L26_an_error_of_the_executor_says_the_same(answering: LockstepCell) -> 
     assert executor._authority(executor.operator_secret) == Authority.OPERATOR
     answering.server.detach("it leaves")
     assert executor._authority("") == Authority.GIVEN, "no session is left"
+
+
+def test_L26_the_executor_reports_a_refusal_before_its_next_tick(cell: LockstepCell) -> None:
+    cell.executor.protective_stop(True, "open", source="door", who="Ann")
+    cell.step()
+    with pytest.raises(CommandRefused) as refused:
+        cell.executor.protective_stop(False, source="dor")
+    assert str(refused.value) == (
+        "the release of protective stop 'dor' was refused; expected the source of one that is latched; "
+        "got latched: door: open (Ann)"
+    )
+    cell.step()
+    assert is_stopped(cell)
+    cell.executor.protective_stop(False)
+    cell.step()
+    assert not is_stopped(cell)
+
+
+@pytest.mark.parametrize("authority", Authority)
+def test_L26_what_is_foreseen_is_what_the_loop_answers(answering: LockstepCell, authority: Authority) -> None:
+    def loop_refuses(request: Any) -> Refusal:
+        return answering.link.send(Command.RELEASE_PROTECTIVE_STOP, record=request).refusal
+
+    stops = [("door", ""), ("curtain", "key"), ("curtain", "other"), *((f"switch {i}", "") for i in range(MAX_STOPS))]
+    found = set()
+    for count in (0, 1, 2, 3, len(stops)):
+        for source, secret, everything in itertools.product(
+            ("", "door", "curtain", "dor", FURTHER), ("", "key", "wrong"), (False, True)
+        ):
+            for name, needed in stops[:count]:
+                answering.server.protective_stop(True, source=name, secret=needed)
+            answering.step()
+            request = stop_request(source=source, secret=secret, everything=everything, authority=authority)
+            foreseen = foreseen_refusal(answering.executor.channel.stops(), request)
+            assert foreseen == loop_refuses(request), (count, source, secret, everything)
+            found.add(foreseen)
+    expected = {Refusal.NONE, Refusal.SEVERAL_STOPS, Refusal.NO_SUCH_STOP, Refusal.STOP_NEEDS_SECRET}
+    assert found == expected | ({Refusal.NO_AUTHORITY} if authority == Authority.NONE else set())
+
+
+def test_L25_a_stop_that_waits_for_the_first_tick_is_not_lost(workcell: Workcell, tmp_path: Path) -> None:
+    options = ExecutorOptions(clock="lockstep", real_time_factor=-1.0, fault_folder=tmp_path)
+    executor = Executor(workcell, options, channel_name=None, image_name=str)
+    executor.configure(lambda _: None)
+    executor.protective_stop(True, source="door")
+    executor.activate(lambda _: None)
+    try:
+        assert [stop.source for stop in executor.stops()] == ["door"]
+        assert [p.operational_state for p in executor.part_status()] == ["enabled"] * len(workcell.parts)
+        assert not any(p.active_action for p in executor.part_status()), "no default action during a stop"
+        executor.protective_stop(True, source="gate")
+        executor.deactivate()
+        assert [stop.source for stop in executor.stops()] == ["door", "gate"]
+    finally:
+        executor.deactivate()
+        executor.cleanup()

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robot_rt_control.planning.from_file import prepared
-from robot_rt_control.planning.plan import Plan
-from robot_rt_control.planning.planner import plan as solve
-from robot_rt_control.planning.task_file import read_task
+from robot_rt_control.planning.files.from_file import prepared
+from robot_rt_control.planning.files.task_file import read_task
+from robot_rt_control.planning.plan.plan import Plan
+from robot_rt_control.planning.solve.planner import plan as solve
 from robot_rt_control.testing import plan_replay
 
 pytestmark = pytest.mark.timeout(600)  # with an empty cache, the loop is compiled first

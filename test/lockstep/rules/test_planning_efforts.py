@@ -16,9 +16,8 @@ from numba.core.runtime import _nrt_python, rtsys
 
 from robot_rt_control.client.actions import Action, Strategy
 from robot_rt_control.client.session import Session
-from robot_rt_control.model.inverse_dynamics import dynamics_scratch_dtype, inverse_dynamics
-from robot_rt_control.planning.effort_track import effort_parameters
-from robot_rt_control.planning.plan import Plan
+from robot_rt_control.model.kinematics.inverse_dynamics import dynamics_scratch_dtype, inverse_dynamics
+from robot_rt_control.planning.plan.plan import Plan
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -31,7 +30,7 @@ EFFORT: dict[str, Any] = {"mode": "effort", "gravity": True}
 
 @pytest.fixture
 def cell() -> Iterator[LockstepCell]:
-    with LockstepCell(IIWA, hardware="pybullet") as made:
+    with LockstepCell(IIWA, hardware="simulator") as made:
         made.step(20)
         yield made
 
@@ -229,10 +228,10 @@ def test_V17_a_plan_of_efforts_is_replayed_by_them() -> None:
         virtual_force=nothing[1:],
         virtual_distance=nothing,
     )
-    with LockstepCell(IIWA.with_name("pusher.yaml"), hardware="pybullet") as cell:
+    with LockstepCell(IIWA.with_name("pusher.yaml"), hardware="simulator") as cell:
         cell.step(20)
         session, part = cell.session("pusher"), cell.part("pusher")
-        session.add(Action("a", "track_trajectory", parts="pusher", **effort_parameters(plan, "pusher")))
+        session.add(*plan.actions("a"))
         session.start("a")
         for k in range(8):
             cell.step(50)

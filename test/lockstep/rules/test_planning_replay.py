@@ -18,12 +18,12 @@ from PIL import Image
 
 from robot_rt_control.client import Reaction
 from robot_rt_control.model.pose import Pose
-from robot_rt_control.model.workcell import load_workcell
-from robot_rt_control.planning.again import plan_again
-from robot_rt_control.planning.plan import Plan
-from robot_rt_control.planning.planner import Settings
-from robot_rt_control.planning.planner import plan as solve
-from robot_rt_control.planning.program_export import export_program
+from robot_rt_control.model.workcell.workcell import load_workcell
+from robot_rt_control.planning.plan.plan import Plan
+from robot_rt_control.planning.plan.program_export import export_program
+from robot_rt_control.planning.solve.again import plan_again
+from robot_rt_control.planning.solve.planner import Settings
+from robot_rt_control.planning.solve.planner import plan as solve
 from robot_rt_control.planning.task import PairGroup, Task
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.testing.plan_replay import _frames, main, replay, simulation, verified
@@ -72,7 +72,7 @@ def push() -> Plan:
 def test_V14_a_plan_is_read_without_the_planner(slide: Plan, tmp_path: Path) -> None:
     slide.save(tmp_path / "a.plan")
     code = "import sys; sys.modules['mujoco'] = sys.modules['piqp'] = sys.modules['numba'] = None\n"
-    code += "from robot_rt_control.planning.plan import Plan\n"
+    code += "from robot_rt_control.planning.plan.plan import Plan\n"
     code += "plan = Plan.load(sys.argv[1]); print(plan.actions('push')[0].id, plan.parts)"
     command = [sys.executable, "-c", code, str(tmp_path / "a.plan")]
     found = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
@@ -175,7 +175,7 @@ def test_a_film_strip_shows_the_target_of_a_link(tmp_path: Path) -> None:
     """The torso stays where it is, 15 cm below its target: a green rectangle above it, in each picture."""
     zeros = {name: np.zeros((10, 1)) for name in ("stiffness", "virtual_force")}
     zeros |= {name: np.zeros((11, 1)) for name in ("distance", "virtual_distance")}
-    workcell = load_workcell(HUMANOID, "pybullet")
+    workcell = load_workcell(HUMANOID, "simulator")
     parts = [part for part in workcell.parts if part.dof]
     joints = [f"{part.name}.{joint}" for part in parts for joint in part.joint_names]
     plan = Plan(

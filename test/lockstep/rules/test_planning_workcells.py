@@ -19,7 +19,7 @@ POSES = {
 }
 
 
-@pytest.mark.parametrize("hardware", ["mock", "pybullet"])
+@pytest.mark.parametrize("hardware", ["mock", "simulator"])
 @pytest.mark.parametrize("name", list(POSES))
 def test_V25_the_camera_sees_the_body_and_no_part_faults(name: str, hardware: str) -> None:
     with LockstepCell(CONFIG / f"{name}.yaml", hardware=hardware) as cell:

@@ -1,4 +1,4 @@
-"""Rules P1 to P18 of docs/semantics.md: programs."""
+"""Rules P1 to P18 of docs/semantics/programs.md: programs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 from robot_rt_control.client.programs import Programs
 from robot_rt_control.definitions.definitions import ParameterValue
 from robot_rt_control.program.file import ProgramTemplate
+from robot_rt_control.server.core.programs import check_for_session, save_program
 from robot_rt_control.server.programs.program_states import ProgramStates, SessionState
 from robot_rt_control.server.programs.program_store import ProgramStore
-from robot_rt_control.server.programs.programs import check_for_session, save_program
 from robot_rt_control.server.runs.runs import Run, RunResult, check_plan, plan_action, plan_program
 from robot_rt_control.testing.cell_backend import CellBackend
 from robot_rt_control.testing.lockstep_cell import LockstepCell
@@ -442,6 +442,16 @@ def test_P12_saving_makes_the_next_version_and_no_number_comes_twice(cell: Locks
     with pytest.raises(DefinitionError, match="unknown program; expected one of: shipped; got 'ends'"):
         kept.template("ends")
     assert save_program(cell.server.core, ENDS, check_only=False).version == 5
+
+
+def test_P15_a_sessions_program_is_named_with_the_version_that_runs(cell: LockstepCell, kept: ProgramStore) -> None:
+    for _ in range(2):
+        save_program(cell.server.core, ENDS, check_only=False)
+    for given, shown in (("ends", "ends@2"), ("ends@1", "ends@1"), (ENDS, "ends")):
+        run = Run(cell.server, plan_program(cell.server, given, until_event="half", timeout=0.0))
+        (session,) = cell.server.sessions()
+        assert session.program == shown
+        assert finish(cell, run).success
 
 
 def test_P12_a_save_that_was_overtaken_changes_nothing(cell: LockstepCell, kept: ProgramStore) -> None:

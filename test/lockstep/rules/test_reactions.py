@@ -1,4 +1,4 @@
-"""Rules R1 to R13 of docs/semantics.md: reactions."""
+"""Rules R1 to R13 of docs/semantics/reactions.md: reactions."""
 
 from __future__ import annotations
 

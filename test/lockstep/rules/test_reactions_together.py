@@ -1,4 +1,4 @@
-"""Rule R14 of docs/semantics.md, with R4 to R6: what several sessions and reactions do in one and the same tick."""
+"""Rule R14 of docs/semantics, with R4 to R6: what several sessions and reactions do in one and the same tick."""
 
 from __future__ import annotations
 

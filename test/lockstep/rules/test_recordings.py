@@ -1,12 +1,14 @@
-"""Rules H1, H4 to H7 of docs/semantics.md: recordings and their replay."""
+"""Rules H1, H4 to H7, H11 of docs/semantics/recordings.md: recordings and their replay."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from arms_cell import arms_file, go
 from mcap.reader import make_reader
 from mcap.writer import Writer
@@ -14,6 +16,8 @@ from mcap_ros2.decoder import DecoderFactory
 
 from robot_rt_control.client import MotionCommand, MotionGroup
 from robot_rt_control.client.actions import Action, Reaction
+from robot_rt_control.frames.link_frames import LinkFrames
+from robot_rt_control.model.robot.urdf_reader import parse_urdf
 from robot_rt_control.realtime.executor.replay import DIFFERS, REFUSED, SAME, main
 from robot_rt_control.recording.fault_log import load_fault_log
 from robot_rt_control.recording.tick_reader import TickFile
@@ -68,7 +72,7 @@ def with_groups(path: Path) -> None:
 
 
 def with_simulator(path: Path) -> None:
-    with LockstepCell(IIWA, hardware="pybullet", record=path) as cell:
+    with LockstepCell(IIWA, hardware="simulator", record=path) as cell:
         session = cell.session("arm")
         session.add(Action("up", "velocity_move", linear=[0, 0, 0.1]))
         session.start("up")
@@ -116,6 +120,48 @@ def test_H1_each_tick_is_in_the_file_bit_for_bit(tmp_path: Path) -> None:
     assert file.about["workcell_file"] == str(FOLDER / "workcell.yaml")
 
 
+def test_H11_tools_show_the_robot(tmp_path: Path) -> None:
+    path = tmp_path / "a.mcap"
+    with LockstepCell(IIWA, record=path) as cell:
+        session = cell.session("arm")
+        session.add(Action("up", "velocity_move", linear=[0, 0, 0.1]))
+        session.start("up")
+        cell.step(150)
+        description = cell.workcell.robot_description()
+        log = cell.executor.save_last_ticks().rename(tmp_path / "log.mcap")
+    for file in (path, log):
+        with file.open("rb") as stream:
+            reader = make_reader(stream, decoder_factories=[DecoderFactory()])
+            found: dict[str, list[tuple[int, Any]]] = {}
+            qos = {}
+            for schema, channel, message, decoded in reader.iter_decoded_messages():
+                found.setdefault(channel.topic, []).append((message.log_time, decoded))
+                (qos[channel.topic],) = yaml.safe_load(channel.metadata["offered_qos_profiles"])
+                if channel.topic.startswith("/tf"):
+                    assert schema is not None and schema.name == "tf2_msgs/msg/TFMessage"
+        times = [time for time, _ in found["/joint_states"]]
+        assert [(time, decoded.data) for time, decoded in found["/robot_description"]] == [(times[0], description)]
+        assert {t for t, q in qos.items() if q["durability"] == 1} == {"/robot_description", "/tf_static"}
+        assert all(q["reliability"] == q["history"] == 1 for q in qos.values()) and len(qos) == len(found)
+        frames = LinkFrames(parse_urdf(description.encode(), Path("robot_description")))
+        links = {t.child_frame_id for topic in ("/tf", "/tf_static") for t in found[topic][0][1].transforms}
+        assert links == {child for _, child in frames.fixed.links} | {f"lbr_iiwa_link_{i}" for i in range(1, 8)}
+        at = [time for time, _ in found["/tf"]]
+        assert at[0] == times[0] and {*np.diff(at).tolist()} == {20_000_000} and at[-1] > times[-1] - 20_000_000
+        states = dict(found["/joint_states"])
+        for time, message in found["/tf"]:
+            expected = frames.at(list(states[time].name), list(states[time].position))
+            for transform, link, p, q in zip(
+                message.transforms, expected.links, expected.positions, expected.orientations, strict=True
+            ):
+                shown, stamp = transform.transform, transform.header.stamp
+                assert (transform.header.frame_id, transform.child_frame_id) == link
+                assert (stamp.sec, stamp.nanosec) == divmod(time, 10**9)
+                assert (shown.translation.x, shown.translation.y, shown.translation.z) == tuple(p)
+                assert (shown.rotation.x, shown.rotation.y, shown.rotation.z, shown.rotation.w) == tuple(q)
+        assert found["/tf"][0][1].transforms[0].transform != found["/tf"][-1][1].transforms[0].transform
+
+
 @pytest.mark.parametrize(
     "record, kinds",
     [
@@ -145,7 +191,7 @@ def test_H5_what_a_profiler_does_while_ticks_run_takes_effect_in_the_same_tick_a
         slowly = MotionCommand(part="arm0", position=(2.5, -1.0, 0.5), duration=12.0)
         session.add(MotionGroup("go", slowly, profile="async"))
         session.start("go")
-        profilers, lockstep = cell.server.core.at().profilers, cell.executor.lockstep
+        profilers, lockstep = cell.server.core.connection.at().profilers, cell.executor.lockstep
         feed = cell.executor.channel.feed
         assert lockstep is not None and feed is not None
         cell.step(500)
@@ -239,8 +285,9 @@ def test_H6_what_cannot_be_run_again_is_refused(
     other.write_text((FOLDER / "workcell.yaml").read_text() + "\n# changed\n")
     assert main([str(recorded), "--workcell", str(IIWA)]) == REFUSED
     assert "expected digest" in capsys.readouterr().err
-    assert main([str(tmp_path / "none.mcap")]) == REFUSED
-    assert "expected a file of recorded ticks (.mcap); got FileNotFoundError" in capsys.readouterr().err
+    for file, got in ((tmp_path / "none.mcap", "no such file"), (other, "a file of another kind")):
+        assert main([str(file)]) == REFUSED
+        assert f"expected a file of recorded ticks (.mcap); got {got}" in capsys.readouterr().err
 
 
 def test_H6_what_lacks_inputs_is_refused_and_if_it_lacks_events_the_ticks_are_compared(

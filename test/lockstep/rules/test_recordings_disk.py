@@ -1,4 +1,4 @@
-"""Rules H2 to H4, H8 and H9 of docs/semantics.md: recordings on disks that are slow or full, files that were cut off,
+"""Rules H2 to H4, H8 and H9 of docs/semantics: recordings on disks that are slow or full, files that were cut off,
 and those that give way."""
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import pytest
 from mcap.reader import make_reader
 
 from robot_rt_control.client.actions import Action, Reaction
-from robot_rt_control.model.workcell import Workcell
-from robot_rt_control.model.workcell_schema import Recordings
+from robot_rt_control.model.workcell.workcell import Workcell
+from robot_rt_control.model.workcell.workcell_schema import Recordings
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
 from robot_rt_control.realtime.executor.session_recorder import SessionRecorder
 from robot_rt_control.recording.inputs import InputKind
@@ -290,6 +290,19 @@ def test_H9_older_recordings_in_a_folder_give_way_and_one_ends_at_the_bound(
     named = cell.executor.record(True, tmp_path / "named.mcap")
     cell.step(9000)
     assert named is not None and cell.executor.record(False) == named and named.stat().st_size > 500_000
+
+
+def test_H9_what_is_written_stays_if_the_clock_was_set_back_since_older_files(
+    cell: LockstepCell, tmp_path: Path
+) -> None:
+    object.__setattr__(cell.workcell, "recordings", Recordings(files=1, gigabytes=1.0))
+    ahead = time.time() + 7200.0
+    for _ in range(2):
+        path = cell.executor.record(True, tmp_path)
+        assert path is not None
+        cell.step(60)
+        assert cell.executor.record(False) == path and os.listdir(tmp_path) == [path.name]
+        os.utime(path, (ahead, ahead))
 
 
 def test_H10_files_of_runs_are_for_their_user_alone(cell: LockstepCell, tmp_path: Path) -> None:

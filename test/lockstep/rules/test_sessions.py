@@ -1,4 +1,4 @@
-"""Rules S1 to S8 of docs/semantics.md: definitions and sessions."""
+"""Rules S1 to S8 of docs/semantics/sessions.md: definitions and sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules S21 to S23 of docs/semantics.md: what needs authority, and who has it."""
+"""Rules S21 to S23 of docs/semantics/sessions.md: what needs authority, and who has it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from service_calls import ServiceCalls
 from robot_rt_control.client.client import Client
 from robot_rt_control.memory.operator_secret import new_secret, read_operator_secret, write_operator_secret
 from robot_rt_control.memory.segment_names import channel_name, operator_file_name
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.testing.cell_backend import CellBackend
 from robot_rt_control.testing.lockstep_cell import LockstepCell
-from robot_rt_control.vocabulary.errors import CommandRefused
+from robot_rt_control.vocabulary.errors import CommandRefused, SessionError
 
 HINT = (
     "Give the secret of a session that holds parts, or the operator's: `robot-rt` finds it on the executor's machine, "
@@ -58,6 +58,15 @@ def test_S21_to_speed_up_needs_authority_while_a_protected_session_holds_parts(
     call("set_speed", speed=0.5)
     session.close()
     assert call("set_speed", speed=1.0).success, "nobody's session holds a part"
+
+
+def test_S21_slowing_down_is_open_whatever_comes_as_a_secret(cell: LockstepCell) -> None:
+    cell.session("left")
+    cell.server.set_speed(0.5, secret="\ud800")
+    cell.step()
+    assert target(cell) == 0.5
+    with pytest.raises(SessionError, match="got another one"):
+        cell.server.set_motion(["left"], "disable", secret="\ud800")
 
 
 def test_S21_so_does_a_release_without_a_secret_of_its_own(cell: LockstepCell, call: ServiceCalls) -> None:

@@ -1,4 +1,4 @@
-"""Rule S13 of docs/semantics.md: one session's mistakes are never felt by another."""
+"""Rule S13 of docs/semantics/sessions.md: one session's mistakes are never felt by another."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REQUESTS_AT_ONCE = 8
 
 
 class Mover:
-    """A session whose trajectory shall not be disturbed: plans, reactions, signals, parameters, definitions."""
+    """A session whose trajectory must not be disturbed: plans, reactions, signals, parameters, definitions."""
 
     def __init__(self, cell: LockstepCell) -> None:
         self.cell, self.session = cell, cell.session("left")
@@ -206,7 +206,7 @@ def test_S13_the_authors_slow_code_delays_no_other_session(cell: LockstepCell, m
     slow.add(Action("a", "probe"))
     other.add(Action("a", "probe"))
     cell.step()
-    definer = cell.server.core.at().definer
+    definer = cell.server.core.connection.at().definer
     original = definer.with_values
     meanwhile: list[str] = []
 

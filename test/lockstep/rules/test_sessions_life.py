@@ -1,4 +1,4 @@
-"""Rules S9 to S12, S14 and S15 of docs/semantics.md: what sessions may do, and how long they live."""
+"""Rules S9 to S12, S14 and S15 of docs/semantics/sessions.md: what sessions may do, and how long they live."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules S16 to S20 of docs/semantics.md: who may command a session, and in which order its events come."""
+"""Rules S16 to S20 of docs/semantics/sessions.md: who may command a session, and in which order its events come."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules S29 and S30 of docs/semantics.md: a busy machine is told from a server or client that is gone."""
+"""Rules S29 and S30 of docs/semantics/sessions.md: a busy machine is told from a server or client that is gone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from robot_rt_control.hardware.clocks import REALTIME
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
 from robot_rt_control.server.lease_clock import LeaseClock
 from robot_rt_control.server.sessions import SessionRegistry

@@ -1,4 +1,4 @@
-"""Rules G1 to G3 of docs/semantics.md: signals."""
+"""Rules G1 to G3 of docs/semantics/signals.md: signals."""
 
 from __future__ import annotations
 

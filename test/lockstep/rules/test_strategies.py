@@ -1,4 +1,4 @@
-"""Rules Y1 to Y12 of docs/semantics.md: strategies."""
+"""Rules Y1 to Y12 of docs/semantics/strategies.md: strategies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from robot_rt_control.client.actions import Action, Reaction, Strategy
 from robot_rt_control.client.session import Session
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError, RobotControlError
 

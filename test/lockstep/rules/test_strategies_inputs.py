@@ -1,4 +1,4 @@
-"""Rules Y13 to Y17 of docs/semantics.md: inputs of laws, degrees of freedom that an action type declares, modes."""
+"""Rules Y13 to Y17 of docs/semantics: inputs of laws, degrees of freedom that an action type declares, modes."""
 
 from __future__ import annotations
 

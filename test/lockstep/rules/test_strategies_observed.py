@@ -1,4 +1,4 @@
-"""Rules Y18 and Y19 of docs/semantics.md: what is seen of strategies from outside."""
+"""Rules Y18 and Y19 of docs/semantics/strategies.md: what is seen of strategies from outside."""
 
 from __future__ import annotations
 

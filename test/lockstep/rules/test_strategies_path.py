@@ -1,4 +1,4 @@
-"""Rule Y21 of docs/semantics.md: a nominal path, and laws that correct it (document 1, paragraphs 34 and 101)."""
+"""Rule Y21 of docs/semantics: a nominal path, and laws that correct it (document 1, paragraphs 34 and 101)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def follow(session: Session, points: Any, s: list[Strategy], **given: Any) -> No
 
 @pytest.fixture
 def simulated() -> Iterator[LockstepCell]:
-    with LockstepCell(SURFACE, hardware="pybullet") as cell:
+    with LockstepCell(SURFACE, hardware="simulator") as cell:
         cell.step(20)
         yield cell
 
@@ -93,7 +93,7 @@ def test_Y21_half_a_millimetre_is_kept_along_a_curved_path_over_the_uneven_plate
 
 
 def _objects() -> list[dict[str, Any]]:
-    return yaml.safe_load(SURFACE.read_text())["devices"]["sim"]["pybullet"]["world"]["objects"]
+    return yaml.safe_load(SURFACE.read_text())["devices"]["sim"]["world"]["objects"]
 
 
 def test_Y21_a_law_on_the_way_slows_and_stops_and_the_tool_stays_on_the_path(

@@ -1,4 +1,4 @@
-"""Rules W1 to W17, and W22 to W25, of docs/semantics.md: streams."""
+"""Rules W1 to W17, and W22 to W26, of docs/semantics/streams.md: streams."""
 
 from __future__ import annotations
 
@@ -330,6 +330,19 @@ def test_W9_a_time_that_is_not_later_is_refused(cell: LockstepCell) -> None:
     assert first(session) == 1.0
 
 
+def test_W26_a_wrong_number_silences_its_source_for_three_samples(cell: LockstepCell) -> None:
+    session, _ = listen(cell)
+    assert write_numbered(cell, session, 7, 1.0)
+    assert write_numbered(cell, session, 2**50, 2.0)
+    taken = []
+    for number in range(8, 13):
+        taken.append(write_numbered(cell, session, number, float(number)))
+        cell.step()
+    assert taken == [False, False, True, True, True]
+    assert first(session) == 12.0
+    assert f"out of order: number 8 came after number {2**50}" in cell.kinds("stream_refused")[0].reason
+
+
 @pytest.mark.parametrize("delay", [-1.0, 0.0, 0.03])
 @pytest.mark.parametrize("jump", [4.0, -4.0])
 def test_W22_a_clock_that_jumps_delays_no_sample(cell: LockstepCell, jump: float, delay: float) -> None:
@@ -437,6 +450,10 @@ def test_W10_who_writes_through_a_stream_hears_it_at_once(cell: LockstepCell) ->
         stream.write([1.0, 2.0, 3.0])
     with pytest.raises(DefinitionError, match=r"values\[1\] of a sample is not finite"):
         stream.write([1.0, math.nan])
+    with pytest.raises(DefinitionError, match="time of a sample; expected a finite number; got inf"):
+        stream.write([1.0, 2.0], time=math.inf)
+    with pytest.raises(DefinitionError, match=f"number of a sample; expected at most 2.53; got {2**64 - 1}"):
+        cell.server.write_stream(cell.server.sessions()[0].id, "a", "goal", [1.0, 2.0], sequence=2**64 - 1)
     with pytest.raises(DefinitionError, match="has no stream input 'gaol'.*did you mean 'goal'"):
         cell.server.open_stream(cell.server.sessions()[0].id, "a", "gaol")
     with pytest.raises(DefinitionError, match="has no stream input 'echo'"):

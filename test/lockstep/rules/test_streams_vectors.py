@@ -1,4 +1,4 @@
-"""Rules W18 to W21 of docs/semantics.md: ranges, vectors of any kind, and streams that are resampled."""
+"""Rules W18 to W21 of docs/semantics/streams.md: ranges, vectors of any kind, and streams that are resampled."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from robot_rt_control.client.actions import Action
 from robot_rt_control.client.session import Session
 from robot_rt_control.client.stream import Stream
 from robot_rt_control.memory.layout import gravity_scratch_dtype
-from robot_rt_control.model.kinematics import gravity_torque
+from robot_rt_control.model.kinematics.kinematics import gravity_torque
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary import capacities, defaults
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError

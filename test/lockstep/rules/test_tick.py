@@ -1,4 +1,4 @@
-"""Rules T1 to T4 of docs/semantics.md: the tick."""
+"""Rules T1 to T4 of docs/semantics/tick.md: the tick."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.definitions.definitions import ParameterValue
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 
 NEAR = "rangefinder.distance < 0.3"

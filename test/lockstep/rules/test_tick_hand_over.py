@@ -1,4 +1,4 @@
-"""Rule T5 of docs/semantics.md: an action continues from the motion at the end of the last command."""
+"""Rule T5 of docs/semantics/tick.md: an action continues from the motion at the end of the last command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rule J16 of docs/semantics.md: the state of a trajectory at a time."""
+"""Rule J16 of docs/semantics/trajectories.md: the state of a trajectory at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules J8 to J11, J13 to J15, J17, J18 of docs/semantics.md: goals cancelled, replaced, early, late, long, random."""
+"""Rules J8 to J11, J13 to J15, J17, J18, J22: goals cancelled, replaced, early, late, long, random."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from trajectory_bench import ACCELERATION, PERIOD, TrajectoryBench, goal, point
 from robot_rt_control.client import Session
 from robot_rt_control.controllers.trajectory import follower
 from robot_rt_control.controllers.trajectory.goal import Code, Goal, GoalRefused
+from robot_rt_control.testing.cell_backend import CellBackend
 from robot_rt_control.vocabulary.capacities import MAX_TRAJECTORY_POINTS
+from robot_rt_control.vocabulary.errors import SessionError
 
 END = (0.9, -0.6, 0.3)
 Z = (0.0, 0.0, 0.0)
@@ -41,6 +43,20 @@ def test_J8_cancel_stops_on_the_path_and_is_answered_at_rest(tmp_path: Path) -> 
     on_one_line(bench.q, END)
     bench.assert_limits_kept()
     bench.follower.cancel()  # nothing to do
+
+
+@pytest.mark.parametrize("how", ["cancelled", "stopped"])
+def test_J8_the_part_is_released_before_the_outcome_is_reported(tmp_path: Path, how: str) -> None:
+    bench = TrajectoryBench(tmp_path)
+    found: list[int] = []
+    bench.follower.follow(goal(point(2.0, END)), lambda _: found.append(len(bench.client.sessions())), 0.0)
+    bench.run(0.9)
+    if how == "cancelled":
+        bench.follower.cancel()
+    else:
+        bench.client.stop_all()
+    bench.run(1.0)
+    assert found == [0]
 
 
 def test_J8_a_goal_after_a_cancel_waits_until_the_part_stands(tmp_path: Path) -> None:
@@ -84,10 +100,35 @@ def test_J9_a_refused_goal_leaves_the_present_one(tmp_path: Path) -> None:
     bench = TrajectoryBench(tmp_path)
     first = bench.follow(goal(point(2.0, END)))
     bench.run(0.9)
-    with pytest.raises(GoalRefused, match="the velocity of joint 'a' .* on the way to its first point"):
-        bench.follow(goal(point(0.3, (-0.9, 0.0, 0.0))))
+    with pytest.raises(GoalRefused, match="the position of joint 'a' .* between its points 1 and 2"):
+        bench.follow(goal(point(1.0, (1.9, 0.0, 0.0)), point(1.5, (1.9, 0.5, 0.0)), point(2.5, (0.0, 0.0, 0.0))))
     assert bench.until(first).code == Code.SUCCESSFUL
     np.testing.assert_allclose(bench.q[-1], END, atol=1e-12)
+
+
+@pytest.mark.parametrize("ticks", range(8))
+def test_J22_a_goal_after_a_success_goes_on_at_any_tick(tmp_path: Path, ticks: int) -> None:
+    bench = TrajectoryBench(tmp_path)
+    first = bench.follow(goal(point(1.0, (0.2, 0.2, 0.2))))
+    assert bench.until(first).code == Code.SUCCESSFUL
+    bench.run(ticks * PERIOD)
+    second = bench.follow(goal(point(1.0, Z)))
+    assert len(bench.client.sessions()) == 1
+    assert bench.until(second).code == Code.SUCCESSFUL
+    np.testing.assert_allclose(bench.q[-1], Z, atol=1e-12)
+    bench.assert_limits_kept()
+    bench.until_free()
+
+
+def test_J22_another_session_gets_the_part_some_ticks_after_the_success(tmp_path: Path) -> None:
+    bench = TrajectoryBench(tmp_path)
+    first = bench.follow(goal(point(1.0, (0.2, 0.2, 0.2))))
+    bench.until(first)
+    with pytest.raises(SessionError, match="arm_controller"):
+        bench.client.session("arm", name="welding")
+    bench.until_free(20 * PERIOD)
+    with bench.client.session("arm", name="welding"):
+        assert [s.name for s in bench.client.sessions()] == ["welding"]
 
 
 def test_J9_speed_changes_do_not_make_a_jump(tmp_path: Path) -> None:
@@ -116,6 +157,20 @@ def test_J9_a_motion_that_an_override_of_0_holds_is_replaced_on_the_way(tmp_path
     bench.assert_limits_kept()
     x = bench.q[-1200:]
     assert (np.diff(x, axis=0) > -1e-9).all()
+
+
+@pytest.mark.parametrize("jump", [-2.0, 2.0, 7200.0])
+def test_J10_a_start_is_refused_if_a_clock_was_set_since_the_loop_told_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jump: float
+) -> None:
+    monkeypatch.setattr(CellBackend, "simulated", False)  # the system's clock is that of a workcell on the wall clock
+    bench = TrajectoryBench(tmp_path)
+    now = bench.ros_time
+    first = bench.follow(goal(point(0.0, Z), point(1.5, END), start=now + 0.5), now)
+    now = bench.ros_time + jump
+    with pytest.raises(GoalRefused, match="the loop has another clock.*Was a clock set a moment ago?"):
+        bench.follow(goal(point(1.0, Z), start=now + 0.6), now)
+    assert bench.until(first).code == Code.SUCCESSFUL, "what is followed goes on"
 
 
 def test_J10_a_start_in_the_future_keeps_what_is_followed_until_then(tmp_path: Path) -> None:
@@ -152,6 +207,15 @@ def test_J10_points_in_the_past_are_skipped(tmp_path: Path) -> None:
     assert bench.q[:, 1].max() < 0.25  # not by way of the first point
     assert np.abs(bench.q - (0.2, 0.1, 0.0)).max(axis=1).min() < 1e-3
     bench.assert_limits_kept()
+
+
+def test_J10_a_goal_whose_last_point_passes_while_it_is_prepared_is_too_old(tmp_path: Path) -> None:
+    bench = TrajectoryBench(tmp_path)
+    now = bench.ros_time
+    with pytest.raises(GoalRefused, match="expected a point that is not in the past") as caught:
+        bench.follow(goal(point(0.5, END), start=now - 1.0), now - 0.6)  # at first it had 0.1 s left
+    assert caught.value.code == Code.OLD_HEADER_TIMESTAMP
+    assert not bench.client.sessions()
 
 
 N_LONG = MAX_TRAJECTORY_POINTS + 100

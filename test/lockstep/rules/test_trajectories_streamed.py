@@ -1,4 +1,4 @@
-"""Rules J17 to J19 of docs/semantics.md: trajectories from the topic at any rate, and a follower that prepares long."""
+"""Rules J17 to J19 of docs/semantics: trajectories from the topic at any rate, and a follower that prepares long."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from robot_rt_control.controllers.controller import ControllerState
 from robot_rt_control.controllers.trajectory import controller as module
 from robot_rt_control.controllers.trajectory.controller import TrajectoryController
 from robot_rt_control.controllers.trajectory.goal import Code, Goal, GoalRefused, Outcome
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 REPOSITORY = Path(__file__).resolve().parents[3]

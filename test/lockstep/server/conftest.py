@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
-from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.server.types.action_types import ActionTypes
 from robot_rt_control.testing.server_bench import ServerBench
 from robot_rt_control.testing.shared_builder import shared_builder

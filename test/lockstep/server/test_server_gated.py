@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.server.types.action_types import ActionTypes
 from robot_rt_control.testing.server_bench import ServerBench
 from robot_rt_control.vocabulary.errors import DefinitionError

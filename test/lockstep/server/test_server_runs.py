@@ -63,7 +63,7 @@ def test_a_condition_may_end_it_instead(bench: ServerBench) -> None:
 def test_an_action_without_is_done_needs_a_condition(bench: ServerBench) -> None:
     assert refusal(lambda: plan_action(bench.server, "both", ["arm"], [], until="", timeout=0.0)) == (
         "action type 'both' has no state variable 'is_done'; expected a condition in `until`; got none. Say when the "
-        "action shall end, such as 'time > 10'"
+        "action is to end, such as 'time > 10'"
     )
     parts = ["arm=arm", "tool=gripper", "eye=rangefinder"]
     plan = plan_action(bench.server, "both", parts, [], until="time > 0", timeout=0.0)

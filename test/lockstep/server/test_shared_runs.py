@@ -6,7 +6,8 @@ import pytest
 
 from robot_rt_control.definitions.definitions import ParameterValue
 from robot_rt_control.server.runs import shared
-from robot_rt_control.server.runs.runs import Run, RunPlan, RunResult, plan_program, upload_prefixed
+from robot_rt_control.server.runs.plan import RunPlan
+from robot_rt_control.server.runs.runs import Run, RunResult, plan_program, upload_prefixed
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.testing.server_bench import ServerBench
 from robot_rt_control.vocabulary.errors import DefinitionError, SessionError

@@ -8,11 +8,12 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from bench.attack.attack import Attack, carry_out  # noqa: E402  (needs the path)
-from bench.attack.run import ATTACKS, main  # noqa: E402
+from bench.attack.attack import Attack, NotRun, carry_out  # noqa: E402  (needs the path)
+from bench.attack.run import ATTACKS, main, run  # noqa: E402
 
 SEED, SECONDS = 20_2611, 2.0
 
@@ -22,6 +23,7 @@ def test_the_promise_is_kept(attack: Attack) -> None:
     seen = carry_out(attack, SEED, SECONDS)
     again = f"./run prove --attack --only {attack.name} --seed"
     assert not seen.violations, "\n".join(f"{again} {seed}: {what}" for seed, what in seen.violations)
+    assert not seen.not_run, f"NOT RUN: {seen.not_run}"
     assert seen.count > 0
 
 
@@ -41,3 +43,12 @@ def test_a_broken_promise_is_said_with_the_seed_that_repeats_it(capsys: pytest.C
     assert len(carry_out(attack, seed, 60.0).violations) == 1 and len(set(seeds)) == 1, "the same numbers"
     assert main(["--list"]) == 0
     assert "wild_commands" in capsys.readouterr().out
+
+
+def test_what_the_machine_does_not_permit_is_said_loudly_and_is_not_passed(capsys: pytest.CaptureFixture[str]) -> None:
+    def not_here(random: Random, folder: Path) -> int:
+        raise NotRun("no namespaces")
+
+    assert not run([Attack(name="x", promise="y", round=not_here)], 1, 0.0, Console(width=140))
+    said = capsys.readouterr().out
+    assert "NOT RUN: x: no namespaces" in said and "1 attacks were NOT RUN" in said and "held" not in said

@@ -12,8 +12,8 @@ from rules.rule_types import Writer
 
 from robot_rt_control.client.actions import Action
 from robot_rt_control.client.session import Session
-from robot_rt_control.model.part_description import PartDescription
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.part_description import PartDescription
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 
 CONFIG = Path(__file__).parents[3] / "config"

@@ -12,7 +12,7 @@ import yaml
 from service_calls import ServiceCalls
 
 from robot_rt_control.program.file import parse_program
-from robot_rt_control.server.node.conversions import action_definition, motion_commands
+from robot_rt_control.ros.conversions import action_definition, motion_commands
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.vocabulary import capacities
 

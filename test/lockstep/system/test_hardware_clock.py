@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from robot_rt_control.memory.shared_memory import segment_path
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions
 
 CONFIG = Path(__file__).parents[3] / "config" / "iiwa.yaml"
@@ -28,9 +28,9 @@ def executor(tmp_path: Path) -> Iterator[tuple[Executor, int]]:
     (tmp_path / "cell.yaml").write_text(CONFIG.read_text().replace("period: 0.001", f"period: {PERIOD_S}"))
     image = f"rrc_test_{uuid.uuid4().hex[:12]}"
     command = [sys.executable, "-m", "robot_rt_control.hardware.driver", str(tmp_path / "cell.yaml"), "sim"]
-    with subprocess.Popen([*command, "--image", image, "--hardware", "pybullet"]) as driver:
+    with subprocess.Popen([*command, "--image", image, "--hardware", "simulator"]) as driver:
         made = Executor(
-            load_workcell(tmp_path / "cell.yaml", "pybullet"),
+            load_workcell(tmp_path / "cell.yaml", "simulator"),
             ExecutorOptions(clock="hardware", priority=0, lock_memory=False, device_timeout_s=60.0),
             channel_name=None,
             image_name=lambda _: image,

@@ -11,7 +11,7 @@ from robot_rt_control.testing.lockstep_cell import LockstepCell
 
 CELL = """
 name: clamp_cell
-default_hardware: pybullet
+default_hardware: simulator
 parts:
   io:
     kind: io
@@ -20,27 +20,26 @@ parts:
     outputs: {clamp: {}, lamp: {safe: false}}
 devices:
   sim:
-    pybullet:
-      world:
-        objects:
-          - {name: table, box: {size: [0.4, 0.4, 0.2]}, pose: {position: [0, 0, 0.1]}, fixed: true}
-          - {name: bracket, box: {size: [0.1, 0.1, 0.02]}, pose: {position: [0, 0, 0.4]}, mass: 0.3}
-          - {name: lamp, sphere: {radius: 0.02}, pose: {position: [0.1, 0.1, 0.5]}, fixed: true}
+    world:
+      objects:
+        - {name: table, box: {size: [0.4, 0.4, 0.2]}, pose: {position: [0, 0, 0.1]}, fixed: true}
+        - {name: bracket, box: {size: [0.1, 0.1, 0.02]}, pose: {position: [0, 0, 0.4]}, mass: 0.3}
+        - {name: lamp, sphere: {radius: 0.02}, pose: {position: [0.1, 0.1, 0.5]}, fixed: true}
+      io:
         io:
-          io:
-            inputs:
-              part_present: {type: zone, objects: [bracket], pose: {position: [0, 0, 0.21]}, size: [0.02, 0.02, 0.02]}
-              clamped: {type: held, output: clamp}
-            outputs:
-              clamp: {type: grip, body: table, objects: [bracket], reach: 0.01}
-              lamp: {type: color, object: lamp}
+          inputs:
+            part_present: {type: zone, objects: [bracket], pose: {position: [0, 0, 0.21]}, size: [0.02, 0.02, 0.02]}
+            clamped: {type: held, output: clamp}
+          outputs:
+            clamp: {type: grip, body: table, objects: [bracket], reach: 0.01}
+            lamp: {type: color, object: lamp}
 """
 
 
 @pytest.mark.filterwarnings("error")
 def test_a_part_that_falls_into_place_is_clamped_and_the_lamp_tells(tmp_path: Path) -> None:
     (tmp_path / "cell.yaml").write_text(CELL)
-    with LockstepCell(tmp_path / "cell.yaml", hardware="pybullet") as cell:
+    with LockstepCell(tmp_path / "cell.yaml", hardware="simulator") as cell:
         session = cell.session("io")
         session.add(
             Action(
@@ -76,10 +75,10 @@ EYE = "  eye: {kind: rangefinder, device: sim, pose: {position: [0, 0.15, 1.0], 
 
 
 def test_a_rangefinder_may_be_fixed_in_the_world(tmp_path: Path) -> None:
-    sensors = "        sensors: {eye: {type: rangefinder}}\n"
-    text = CELL.replace("devices:\n", f"{EYE}devices:\n").replace("        io:\n", f"{sensors}        io:\n", 1)
+    sensors = "      sensors: {eye: {type: rangefinder}}\n"
+    text = CELL.replace("devices:\n", f"{EYE}devices:\n").replace("      io:\n", f"{sensors}      io:\n", 1)
     (tmp_path / "cell.yaml").write_text(text)
-    with LockstepCell(tmp_path / "cell.yaml", hardware="pybullet") as cell:
+    with LockstepCell(tmp_path / "cell.yaml", hardware="simulator") as cell:
         cell.step(5)
         assert cell.part("eye").distance == pytest.approx(0.8, abs=1e-3), "to the table's top"
 
@@ -98,7 +97,7 @@ SLIDE = """
 """
 SLIDE_CELL = """
 name: slide_cell
-default_hardware: pybullet
+default_hardware: simulator
 parts:
   slide:
     kind: base
@@ -110,15 +109,14 @@ parts:
   far: {kind: base, device: sim, urdf: slide.urdf, joints: [x], base_pose: {position: [0, 2, 0]}}
 devices:
   sim:
-    pybullet:
-      world:
-        objects:
-          - {name: load, box: {size: [0.1, 0.1, 0.1]}, pose: {position: [0, 1, 0.05]}, fixed: true}
-          - {name: lamp, sphere: {radius: 0.02}, pose: {position: [0.1, 1, 0.5]}, fixed: true}
-        io:
-          slide:
-            inputs: {loaded: {type: zone, objects: [load], pose: {position: [0, 1, 0]}, size: [0.2, 0.2, 0.2]}}
-            outputs: {glow: {type: color, object: lamp}}
+    world:
+      objects:
+        - {name: load, box: {size: [0.1, 0.1, 0.1]}, pose: {position: [0, 1, 0.05]}, fixed: true}
+        - {name: lamp, sphere: {radius: 0.02}, pose: {position: [0.1, 1, 0.5]}, fixed: true}
+      io:
+        slide:
+          inputs: {loaded: {type: zone, objects: [load], pose: {position: [0, 1, 0]}, size: [0.2, 0.2, 0.2]}}
+          outputs: {glow: {type: color, object: lamp}}
 """
 
 
@@ -126,7 +124,7 @@ devices:
 def test_own_interfaces_of_a_part_with_joints_go_beside_its_joints(tmp_path: Path) -> None:
     (tmp_path / "slide.urdf").write_text(SLIDE)
     (tmp_path / "cell.yaml").write_text(SLIDE_CELL)
-    with LockstepCell(tmp_path / "cell.yaml", hardware="pybullet") as cell:
+    with LockstepCell(tmp_path / "cell.yaml", hardware="simulator") as cell:
         session = cell.session("slide", "far")
         session.add(
             Action(

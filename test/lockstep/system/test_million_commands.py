@@ -18,7 +18,7 @@ import pytest
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.joint_modes import mode_of
 from robot_rt_control.memory.layout import record
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.tick.limit_step import limit
 from robot_rt_control.vocabulary.enums import CommandMode, OperationalState

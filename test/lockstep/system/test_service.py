@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from arms_cell import arms_file, commanded
+from lost_events import losing
 
 from robot_rt_control.application.services.json_lines import JsonLinesService
 from robot_rt_control.application.services.requests import request_of
@@ -188,7 +189,7 @@ def test_a_fault_fails_the_group_and_the_service_goes_on(client: LockstepClient)
 
     service = Scripted(client, first)
     service.run()
-    assert service.last(1)["reason"] == "a part of the group failed"
+    assert service.last(1)["reason"] == "a part of the motion group failed"
     assert service.states(2) == ["accepted", "started", "done"]
 
 
@@ -203,6 +204,25 @@ def test_a_session_that_has_ended_fails_its_groups_and_the_next_request_gets_ano
     service.run()
     assert "the session" in service.last(1)["reason"]
     assert service.states(2) == ["accepted", "started", "done"]
+
+
+@pytest.mark.parametrize(("stop", "state"), [(False, "done"), (True, "failed")])
+def test_what_ended_while_events_were_lost(stop: bool, state: str, client: LockstepClient) -> None:
+    def first(service: Scripted) -> None:
+        service.ask(robot="arm0", to=[0.5, 0, 0])
+        service.on[1, "progress"] = lose
+        service.on[1, state] = service.stop
+
+    def lose() -> None:
+        with losing(client):
+            if stop:
+                client.stop_all()
+            client.step(5000)
+
+    service = Scripted(client, first)
+    service.run()
+    reason = {"reason": "it has ended, and events were lost: nothing says how"} if stop else {}
+    assert service.last(1) == {"id": 1, "state": state, **reason}
 
 
 def test_the_status_of_robots_and_groups(client: LockstepClient) -> None:

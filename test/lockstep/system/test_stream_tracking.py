@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 from robot_rt_control.client.actions import Action
+from robot_rt_control.definitions.streams import LOOK_AHEAD
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.testing.stream_source import StreamSource, tracking_error
+from robot_rt_control.vocabulary import defaults
+from robot_rt_control.vocabulary.enums import GapPolicy
 
 CONFIG = Path(__file__).parents[3] / "config" / "arm7.yaml"
 DT = 0.001
@@ -19,8 +22,9 @@ JOINTS = [0, 3, 5]
 AMPLITUDE, FREQUENCY = 0.2, 0.4  # [rad], [Hz]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def cell() -> Iterator[LockstepCell]:
+    """Each test has its own: each run leaves the arm elsewhere, after twenty of them at the end of a joint's range."""
     with LockstepCell(CONFIG) as made:
         yield made
 
@@ -55,7 +59,7 @@ def run(cell: LockstepCell, source: StreamSource, gap: str, **settings: float) -
                 cell.server.poll()
         cell.step()
         assert cell.active("arm") == "f" and not cell.kinds("part_faulted", "action_failed")
-        names = ("missed", "late", "timed_out")
+        names = ("missed", "late", "timed_out", "latency")
         return np.array(positions), {name: session.value(f"f.goal_{name}") for name in names}
     finally:
         session.close()
@@ -97,12 +101,25 @@ CLEAN = {"hold": 4e-3, "linear": 4e-3, "cubic": 0.6e-3, "extrapolate": 16e-3}
 """[rad] The same for sources without jitter, loss and stalls."""
 
 
+def clean_and_rough(rate: float) -> tuple[StreamSource, StreamSource]:
+    return StreamSource(rate=rate), StreamSource(rate=rate, jitter=0.5 / rate, loss=0.05, stall_every=1.7, stall=0.05)
+
+
+def age_at_loss(gap: str, source: StreamSource) -> float:
+    """[s] The age of a sample after which one is lost, if the delay covers the jitter and the look-ahead (W2).
+
+    With a shorter time-out a lost sample stops the arm, and there may be no room for that delay (W25).
+    """
+    return DT + source.jitter + source.stall + (LOOK_AHEAD[GapPolicy[gap.upper()]] + 2) / source.rate
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(("gap", "rate"), BOUNDS)
 def test_limits_hold_and_the_way_is_followed(cell: LockstepCell, gap: str, rate: float) -> None:
-    clean, _ = run(cell, StreamSource(rate=rate), gap)
-    rough_source = StreamSource(rate=rate, jitter=0.5 / rate, loss=0.05, stall_every=1.7, stall=0.05)
-    rough, seen = run(cell, rough_source, gap)
+    clean_source, rough_source = clean_and_rough(rate)
+    timeout = max(defaults.STREAM_TIMEOUT_S, age_at_loss(gap, rough_source))
+    clean, _ = run(cell, clean_source, gap, goal_timeout=timeout)
+    rough, seen = run(cell, rough_source, gap, goal_timeout=timeout)
     for positions in (clean, rough):
         check_limits(cell, positions)
     (clean_delay, clean_rms, _), (delay, rms, largest) = error_of(clean), error_of(rough)
@@ -111,6 +128,25 @@ def test_limits_hold_and_the_way_is_followed(cell: LockstepCell, gap: str, rate:
         f" {rms * 1e3:.2f}, {largest * 1e3:.2f} at most, at {delay * 1e3:.0f} ms; {seen}"
     )
     assert clean_rms < CLEAN[gap] and rms < BOUNDS[gap, rate]
+    assert np.abs(rough).max() > 0.8 * AMPLITUDE
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("gap", ["linear", "cubic"])
+def test_W25_a_short_time_out_leaves_room_for_one_sample_ahead(cell: LockstepCell, gap: str) -> None:
+    """At 10 Hz and the default time-out: `cubic` knows what `linear` does, and has the same bounds."""
+    rate, timeout = 10.0, defaults.STREAM_TIMEOUT_S
+    wanted = DT + LOOK_AHEAD[GapPolicy[gap.upper()]] / rate
+    clean_source, rough_source = clean_and_rough(rate)
+    clean, seen = run(cell, clean_source, gap)
+    rough, _ = run(cell, rough_source, gap)
+    for positions in (clean, rough):
+        check_limits(cell, positions)
+    # W25 leaves 1.5 intervals for the next sample. It arrives and takes effect in ticks: each adds one at most.
+    assert seen["latency"] == pytest.approx(min(wanted, timeout - 1.5 / rate), abs=2 * DT)
+    (_, clean_rms, _), (_, rms, _) = error_of(clean), error_of(rough)
+    print(f"{gap}: {clean_rms * 1e3:.2f} mrad RMS; with jitter, loss and stalls {rms * 1e3:.2f}; {seen}")
+    assert clean_rms < CLEAN["linear"] and rms < BOUNDS["linear", rate]
     assert np.abs(rough).max() > 0.8 * AMPLITUDE
 
 

@@ -82,9 +82,9 @@ def on_mock(crossings: int) -> tuple[str, int]:
         return run(cell, Way(start - 0.002, start + 0.002, 0.1, 4.0), crossings)
 
 
-def on_pybullet(crossings: int) -> tuple[str, int]:
+def in_simulation(crossings: int) -> tuple[str, int]:
     """The rangefinder casts a ray."""
-    with LockstepCell(CONFIG / "iiwa.yaml", hardware="pybullet") as cell:
+    with LockstepCell(CONFIG / "iiwa.yaml", hardware="simulator") as cell:
         return run(cell, Way(0.49, 0.51, 0.2, 3.0), crossings)
 
 
@@ -98,5 +98,5 @@ def test_a_second_run_is_bit_identical() -> None:
 
 @pytest.mark.long
 def test_so_they_do_in_simulation() -> None:
-    first = on_pybullet(10)
-    assert on_pybullet(10) == first
+    first = in_simulation(10)
+    assert in_simulation(10) == first

@@ -8,7 +8,7 @@ import pytest
 from robot_rt_control.actions.cartesian import begin_tool, follow_tool, follow_tool_beside, tool_dtype
 from robot_rt_control.actions.move_linear import MoveLinear
 from robot_rt_control.actions.velocity_move import VelocityMove
-from robot_rt_control.model.kinematics import forward
+from robot_rt_control.model.kinematics.kinematics import forward
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakeArm

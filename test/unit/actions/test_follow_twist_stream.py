@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from robot_rt_control.actions.follow_twist_stream import FollowTwistStream
-from robot_rt_control.model.kinematics import forward, orientation_error, quaternion_rotate
+from robot_rt_control.model.kinematics.kinematics import forward, orientation_error, quaternion_rotate
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakeArm
 from robot_rt_control.vocabulary.errors import DefinitionError

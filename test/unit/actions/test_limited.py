@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from robot_rt_control.actions.authoring import POSITION, ActionType, PartKind, Slot, limited, limited_dtype
 from robot_rt_control.actions.move_joint import MoveJoint
-from robot_rt_control.application.new_action import write_action
-from robot_rt_control.model.kinematics import forward
+from robot_rt_control.command_line.new_action import write_action
+from robot_rt_control.model.kinematics.kinematics import forward
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakeArm, FakePart
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robot_rt_control.actions.move_linear import MoveLinear
-from robot_rt_control.model.kinematics import forward
+from robot_rt_control.model.kinematics.kinematics import forward
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakeArm
 from robot_rt_control.vocabulary.errors import DefinitionError

@@ -12,7 +12,7 @@ from numba.core.runtime import _nrt_python, rtsys
 from robot_rt_control.actions.track_trajectory import MAX_SEGMENTS, TrackTrajectory
 from robot_rt_control.definitions.action_type import parameter_dtype
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue
-from robot_rt_control.model.inverse_dynamics import dynamics_scratch_dtype, inverse_dynamics
+from robot_rt_control.model.kinematics.inverse_dynamics import dynamics_scratch_dtype, inverse_dynamics
 from robot_rt_control.server.tables.long_trajectory import as_group
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakeArm, FakePart
@@ -260,7 +260,7 @@ def test_V17_a_long_trajectory_of_efforts_names_the_capacity():
         parts=("arm",),
         parameters=tuple(ParameterValue(name=name, value=value) for name, value in values.items()),
     )
-    assert as_group(action) is action, "a motion group commands positions alone"
+    assert as_group(action, {}) is action, "a motion group commands positions alone"
     text = "at most 513; got 514. Only mode position may have more points; motion_group/thinning.py leaves some of them"
     with pytest.raises(CapacityError, match=text):
         ActionHarness(TrackTrajectory, parts={"part": FakeArm(name="arm")}, parameters=given)

@@ -110,7 +110,7 @@ def test_a_start_that_is_too_far_off_fails_and_commands_nothing(harness, bent, g
             "the position of joint 'arm_joint_1' at .* is outside its limits; expected -2.9000 to 2.9000",
         ),
         (
-            {"times": [0.0, 0.1], "positions": [0.0] * 7 + [1.0] + [0.0] * 6},
+            {"times": [0.0, 0.1], "positions": [0.0] * 7 + [1.0] + [0.0] * 6, "slowest": 1.0},
             "the velocity of joint 'arm_joint_1' at .* is outside its limits.*Slow the trajectory down",
         ),
     ],
@@ -118,6 +118,19 @@ def test_a_start_that_is_too_far_off_fails_and_commands_nothing(harness, bent, g
 def test_what_cannot_be_followed_is_refused_with_joint_time_and_value(harness, parameters, text):
     with pytest.raises(DefinitionError, match=text):
         harness(TrackTrajectory, **parameters)
+
+
+def test_what_is_too_fast_is_slowed(harness, bent):
+    start, goal = list(bent), [q + 0.4 for q in bent]
+    h = harness(TrackTrajectory, compiled=True, times=[0.0, 0.3], positions=[*start, *goal])
+    h.start()
+    part = h.part("part")
+    while not h.state.is_done:
+        assert h.step() == 0
+        assert (np.abs(part.commanded_velocity[:7]) <= part.velocity_limit[:7] * 1.001).all()
+        assert (np.abs(part.commanded_acceleration[:7]) <= part.acceleration_limit[:7] * 1.01).all()
+    assert 0.1 < h.state.slowed < 1.0 and 0.3 < h.state.elapsed < 0.3 / h.state.slowed + 0.002
+    np.testing.assert_allclose(part.commanded_position[:7], goal, atol=1e-12)
 
 
 def test_too_many_points_name_the_capacity(harness):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robot_rt_control.actions.velocity_move import VelocityMove
-from robot_rt_control.model.kinematics import forward, tool_twist
+from robot_rt_control.model.kinematics.kinematics import forward, tool_twist
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 

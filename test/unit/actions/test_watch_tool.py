@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robot_rt_control.actions.watch_tool import WatchTool
-from robot_rt_control.model.kinematics import quaternion_to_matrix
+from robot_rt_control.model.kinematics.kinematics import quaternion_to_matrix
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakeArm, FakePart
 from robot_rt_control.vocabulary.enums import PartKind

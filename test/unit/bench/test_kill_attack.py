@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from bench.kill_attack import CLOCK, HARDWARE, MAX_AGE_TICKS, STOPPED, VICTIMS, driven_workcell
-from robot_rt_control.application.bringup import BringupOptions, ProcessDescription, processes
+from robot_rt_control.bringup.bringup import BringupOptions, ProcessDescription, processes
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle, load_plugin
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.vocabulary.enums import CommandMode
 
 

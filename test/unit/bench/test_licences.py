@@ -54,7 +54,8 @@ def test_ros_packages_say_it_in_their_manifest_and_each_is_needed_for_the_first_
         installed(tmp_path, "robot_rt_control"),
     ]
     project = {
-        "project": {"dependencies": ["ros_core.msgs[check]>=1"], "optional-dependencies": {"test": ["tests", "deep"]}},
+        "project": {"optional-dependencies": {"test": ["tests", "deep"]}},
+        "dependency-groups": {"run": [], "kilted": ["ros_core.msgs[check]>=1"], "kilted-build": []},
         "build-system": {"requires": []},
     }
     rows = {p.name: (p.licence, p.needed) for p in packages(found, project, tmp_path / "share")}

@@ -31,9 +31,9 @@ def test_results_that_are_kept_are_not_repeated(tmp_path: Path):
 
 def test_the_shooter_solves_the_slider_in_the_planners_own_rollouts():
     from bench import planning_shooter, planning_tasks
-    from robot_rt_control.planning.problem import Problem
-    from robot_rt_control.planning.scene import build_scene
-    from robot_rt_control.planning.settings import Settings
+    from robot_rt_control.planning.optimise.problem import Problem
+    from robot_rt_control.planning.optimise.settings import Settings
+    from robot_rt_control.planning.scene.scene import build_scene
 
     task = planning_tasks.slider(20)
     problem = Problem(task, Settings(threads=1), build_scene(task))

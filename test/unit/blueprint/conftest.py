@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from robot_rt_control.application.offline_catalogue import offline_catalogue
-from robot_rt_control.blueprint.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
+from robot_rt_control.command_line.offline_catalogue import offline_catalogue
 from robot_rt_control.program.file import library_template
 from robot_rt_control.program.library import library_programs
 

@@ -15,13 +15,9 @@ from robot_rt_control.client.conversions import (
     reaction_message,
     state_of,
 )
+from robot_rt_control.ros.conversions import action_definition, reaction_definition, time_message
 from robot_rt_control.server.events.events import ServerEvent
-from robot_rt_control.server.node.conversions import (
-    action_definition,
-    event_message,
-    reaction_definition,
-    time_message,
-)
+from robot_rt_control.server.node.conversions import event_message
 from robot_rt_control.server.node.program_messages import state_message
 from robot_rt_control.server.programs.program_states import SessionState
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -82,9 +78,7 @@ def test_an_input_of_a_message_names_its_variable():
     message.strategies[0].strategies = [msg.Strategy(name="s", law="force", inputs=["force"])]
     with pytest.raises(DefinitionError) as caught:
         action_definition(message)
-    assert str(caught.value) == (
-        "strategy 's': input; expected 'input=variable': 'force=watch.push_x'; got 'force'"
-    )
+    assert str(caught.value) == ("strategy 's': input; expected 'input=variable': 'force=watch.push_x'; got 'force'")
 
 
 def test_a_change_of_strategy_and_the_governing_ones_go_there_and_back():
@@ -130,3 +124,15 @@ def test_an_event_carries_its_captured_values_by_name():
     event = event_of(message)
     assert (event.name, event.tick, event.time) == ("near", 7, 3.5)
     assert event.values["d.distance"] == 0.2 and math.isnan(event.values["x"])
+
+
+def test_S31_an_event_with_more_names_than_values_is_refused():
+    message = msg.Event(kind="reaction_fired", names=["x", "y"], values=[0.2])
+    with pytest.raises(DefinitionError, match="captured values; expected a value for each of 2 names; got 1"):
+        event_of(message)
+
+
+@pytest.mark.parametrize("count", ["tick", "sequence"])
+def test_S31_an_event_with_a_count_that_nothing_reaches_is_refused(count: str):
+    with pytest.raises(DefinitionError, match=rf"{count}; expected at most 2\^53; got 18446744073709551615"):
+        event_of(msg.Event(kind="reaction_fired", **{count: 2**64 - 1}))

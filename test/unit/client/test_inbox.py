@@ -43,7 +43,7 @@ def test_only_the_last_events_are_kept_and_each_is_still_given_once():
 
 def test_who_follows_too_slowly_hears_how_much_was_lost():
     inbox = Inbox(BACKEND, "s1", kept=3)
-    events = inbox.follow("")
+    events = inbox.listen("")
     for k in range(5):
         inbox.receive(_event(f"e{k}"))
     first = next(events)
@@ -53,7 +53,7 @@ def test_who_follows_too_slowly_hears_how_much_was_lost():
     assert next(events).name == "e5"
     inbox.end("the executor has ended")
     assert next(events).kind == "session_ended"
-    with pytest.raises(SessionError, match="ended while its events were followed: the executor has ended"):
+    with pytest.raises(SessionError, match="ended while its events were listened to: the executor has ended"):
         next(events)
 
 
@@ -87,7 +87,7 @@ def test_it_ends_once_and_callbacks_get_what_has_come_and_then_the_end():
 
 def test_an_application_that_closes_is_not_told_an_error():
     inbox = Inbox(BACKEND, "s1")
-    events = inbox.follow("")
+    events = inbox.listen("")
     inbox.expect_end()
     inbox.receive(Event(kind="session_ended", session="s1", reason="closed by its client"))
     assert [e.kind for e in events] == ["session_ended"]

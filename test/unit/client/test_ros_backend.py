@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import threading
 from types import SimpleNamespace
 from typing import Any
@@ -9,9 +11,11 @@ from typing import Any
 import pytest
 from rclpy.task import Future
 
+from robot_rt_control import msg
 from robot_rt_control.client import ros_backend, sent_goal
 from robot_rt_control.client.backend import ActionRequest
 from robot_rt_control.client.ros_backend import RosBackend
+from robot_rt_control.client.workcell_clock import WorkcellClock
 from robot_rt_control.vocabulary.errors import NoAnswer
 
 
@@ -45,6 +49,26 @@ def backend() -> Any:
     made.node, made._lock, made._runners, made._timeout_s = None, threading.Lock(), {}, 0.01
     made._services = SimpleNamespace(find=lambda wait, server: None)
     return made
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"period": 0.0}, "period; expected 1e-09 to 1 s; got 0"),
+        ({"period": math.nan}, "period; .* got nan"),
+        ({"period": 5e-324}, "period; "),
+        ({"period": 0.001, "real_time_factor": 1e300}, "real_time_factor; expected 0 to 1e.06, or NaN; got 1e.300"),
+        ({"period": 0.001, "real_time_factor": -1.0}, "real_time_factor; "),
+    ],
+)
+def test_S31_forged_messages_are_ignored_with_a_warning(backend: Any, fields: dict[str, float], said: str) -> None:
+    warnings: list[str] = []
+    logger = SimpleNamespace(warning=lambda text, **_: warnings.append(text))
+    backend.node = SimpleNamespace(get_logger=lambda: logger)
+    backend._clock, backend._reported, backend._tick = WorkcellClock(lambda: 10.0), (5, 0.001, 10.0), 0
+    backend._judged("status", backend._on_status)(msg.ExecutorStatus(tick=2**64 - 1, clock="lockstep", **fields))
+    assert len(warnings) == 1 and re.search(said, warnings[0])
+    assert backend._reported == (5, 0.001, 10.0) and backend.now() == 10.0 and backend.present() == (5, 0.005)
 
 
 REQUEST = ActionRequest(

@@ -9,8 +9,8 @@ import fake_controllers
 import pytest
 
 from robot_rt_control.controllers.catalogue import make_controller, reload_code, with_public_names
-from robot_rt_control.model.controllers import BROADCASTER, CONTROLLER_TYPES, TRAJECTORY, ControllerDescription
-from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.model.workcell.controllers import BROADCASTER, CONTROLLER_TYPES, TRAJECTORY, ControllerDescription
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 
 CONFIG = Path(__file__).parents[3] / "config"

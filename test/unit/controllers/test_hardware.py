@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from robot_rt_control.controllers.hardware import components
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 
 CONFIG = Path(__file__).parents[3] / "config"
 

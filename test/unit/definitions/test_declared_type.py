@@ -20,7 +20,7 @@ from robot_rt_control.definitions.action_type import (
 )
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.definitions.streams import StreamInput, StreamOutput
-from robot_rt_control.server.builder.source import load_action_type
+from robot_rt_control.server.code.source import load_action_type
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 

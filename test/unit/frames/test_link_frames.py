@@ -10,8 +10,8 @@ import pinocchio as pin
 import pytest
 
 from robot_rt_control.frames.link_frames import LinkFrames, Transforms
-from robot_rt_control.model.urdf_reader import parse_urdf
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.robot.urdf_reader import parse_urdf
+from robot_rt_control.model.workcell.workcell import load_workcell
 
 CONFIG = Path(__file__).resolve().parents[3] / "config"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from robot_rt_control.application.bringup import find_workcell
 from robot_rt_control.hardware.from_workcell import hardware_info, with_window
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.paths import find_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 
 
 def test_a_window_is_a_parameter_of_the_simulator() -> None:

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePart, JointLimits
-from robot_rt_control.model.channels import numbered_channels
+from robot_rt_control.model.workcell.channels import numbered_channels
 from robot_rt_control.testing.devices import arm, limits
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import CapacityError, HardwareError

@@ -1,6 +1,7 @@
 """Callbacks come in the right order; what they return is checked; errors say what, who and why."""
 
 import math
+import sys
 
 import pytest
 
@@ -185,7 +186,11 @@ def test_plugins_are_found_by_name():
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("mok", "'mok'; expected 'canopen', 'mock', 'pybullet', 'topic', 'package.module:Class' or 'file.py:Class'"),
+        (
+            "mok",
+            "'mok'; expected 'canopen', 'mock', 'mujoco', 'pybullet', 'topic', 'package.module:Class' or "
+            "'file.py:Class'",
+        ),
         ("/nowhere/driver.py:Driver", "plugin '/nowhere/driver.py:Driver'; expected a Python file; got nothing at"),
         ("no_such_module:Plugin", "cannot import 'no_such_module'; got No module named 'no_such_module'"),
         ("robot_rt_control.testing.fan_plugin:Fan", "module 'robot_rt_control.testing.fan_plugin' has no 'Fan'"),
@@ -217,3 +222,13 @@ def test_an_unknown_parameter_is_explained():
     text = "hardware 'fan': ohms: unknown key; expected .*did you mean 'ohm'"
     with pytest.raises(HardwareError, match=text):
         HardwareLifecycle(FanPlugin(), info)
+
+
+@pytest.mark.parametrize("name", ["mujoco", "pybullet"])
+def test_an_engine_that_is_not_installed(monkeypatch, name):
+    for module in [module for module in sys.modules if module.startswith(f"robot_rt_control.hardware.{name}")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, name, None)  # Python's own word for a module that cannot be imported
+    text = f"hardware plugin '{name}': cannot import '{name}'; got .* Install it with `pip install {name}`"
+    with pytest.raises(HardwareError, match=text):
+        load_plugin(name)

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart
 from robot_rt_control.hardware.interfaces import standard_state_interfaces
-from robot_rt_control.hardware.mock import configure_mock, mock_cycle, set_mock_states
+from robot_rt_control.hardware.mock import configure_mock, set_mock_states
+from robot_rt_control.hardware.mock_cycle import mock_cycle
 from robot_rt_control.memory.joint_modes import pack_modes
 from robot_rt_control.memory.layout import device_dtype
-from robot_rt_control.model.channels import Channel
+from robot_rt_control.model.workcell.channels import Channel
 from robot_rt_control.testing.devices import bench
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
 from robot_rt_control.vocabulary.errors import HardwareError

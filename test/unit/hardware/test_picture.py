@@ -76,7 +76,7 @@ def test_hardware_without_a_camera_is_refused() -> None:
     with pytest.raises(HardwareError) as caught:
         camera_of(plugin)
     assert str(caught.value) == (
-        "hardware 'sim' (MockPlugin) has no camera. Only simulated hardware has one, such as pybullet"
+        "hardware 'sim' (MockPlugin) has no camera. Only simulators have one"
     )
 
 

@@ -11,9 +11,10 @@ import pinocchio as pin
 import pytest
 from hypothesis import settings
 
-from robot_rt_control.model.chain import chain_of, empty_chain
-from robot_rt_control.model.paths import pybullet_data_folder
-from robot_rt_control.model.urdf_reader import read_urdf
+from robot_rt_control.model.kinematics.chain import chain_of, empty_chain
+from robot_rt_control.model.robot.urdf_reader import read_urdf
+
+CONFIG = Path(__file__).resolve().parents[3] / "config"
 
 # the first example of a kernel compiles it, which is no measure of its speed
 settings.register_profile("model", deadline=None, derandomize=True, max_examples=60)
@@ -52,10 +53,7 @@ class Arm:
 
 
 def _from_urdf(file: str, base: str, tip: str) -> Arm:
-    folder = pybullet_data_folder()
-    if folder is None:
-        raise ModuleNotFoundError("the robots of pybullet_data", name="pybullet_data")
-    urdf = read_urdf(folder / file)
+    urdf = read_urdf(CONFIG / "robots" / file)
     chain = chain_of(urdf, base, tip)
     full = pin.buildModelFromUrdf(str(urdf.path))
     names = list(full.names)
@@ -73,13 +71,13 @@ def _from_urdf(file: str, base: str, tip: str) -> Arm:
 
 @pytest.fixture(scope="session")
 def iiwa() -> Arm:
-    return _from_urdf("kuka_iiwa/model.urdf", "lbr_iiwa_link_0", "lbr_iiwa_link_7")
+    return _from_urdf("iiwa.urdf", "lbr_iiwa_link_0", "lbr_iiwa_link_7")
 
 
 @pytest.fixture(scope="session")
 def panda() -> Arm:
     """With its fingers, which are a branch of the chain."""
-    return _from_urdf("franka_panda/panda.urdf", "panda_link0", "panda_hand")
+    return _from_urdf("panda.urdf", "panda_link0", "panda_hand")
 
 
 @pytest.fixture(scope="session", params=["iiwa", "panda"])
@@ -134,4 +132,4 @@ def random_arm() -> Callable[[int, int], Arm]:
 @pytest.fixture(scope="session")
 def config_folder() -> Path:
     """The shipped configuration."""
-    return Path(__file__).resolve().parents[3] / "config"
+    return CONFIG

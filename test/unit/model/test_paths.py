@@ -2,7 +2,14 @@ from pathlib import Path
 
 import pytest
 
-from robot_rt_control.model.paths import mesh_uri, package_folder, pybullet_data_folder, resolve_path
+from robot_rt_control.model.paths import (
+    find_workcell,
+    mesh_uri,
+    package_folder,
+    pybullet_data_folder,
+    resolve_path,
+)
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 
@@ -16,13 +23,14 @@ def share(tmp_path, monkeypatch):
     return folder
 
 
-def test_every_scheme(tmp_path, share):
+def test_every_scheme(tmp_path, share, monkeypatch):
     file = tmp_path / "arm.urdf"
     file.write_text("<robot/>")
     for text in ("arm.urdf", str(file), file.as_uri(), "./arm.urdf"):
         assert resolve_path(text, tmp_path, "arm") == file
     assert resolve_path("package://my_robot/arm.urdf", tmp_path, "arm") == share / "arm.urdf"
-    assert resolve_path("pybullet_data://kuka_iiwa/model.urdf", tmp_path, "arm").name == "model.urdf"
+    monkeypatch.setattr("robot_rt_control.model.paths.pybullet_data_folder", lambda: tmp_path)
+    assert resolve_path("pybullet_data://arm.urdf", Path("/nowhere"), "arm") == file
     own = resolve_path("package://robot_rt_control/config/robots/arm7.urdf", tmp_path, "arm")
     assert own == Path(__file__).resolve().parents[3] / "config" / "robots" / "arm7.urdf"
 
@@ -45,7 +53,7 @@ def test_S28_a_path_with_nul_is_a_mistake_and_not_a_traceback(tmp_path, share, t
         ("http://x/y.urdf", "expected an absolute or relative path, or one with file://, package:// or pybullet_data"),
         (
             "package://nowhere_to_be_found/y.urdf",
-            "expected the ROS package 'nowhere_to_be_found' in one of the folders",
+            "expected share/nowhere_to_be_found in one of the folders",
         ),
     ],
 )
@@ -96,3 +104,29 @@ def test_a_plain_python_environment_has_its_share_folder_at_its_root(monkeypatch
     monkeypatch.setattr("sys.prefix", str(tmp_path))
     assert package_folder("some_package") == tmp_path / "share" / "some_package"
     assert package_folder("other_package") is None
+
+
+def test_workcells_are_found_by_name_and_by_path(tmp_path):
+    file = tmp_path / "iiwa.yaml"
+    file.touch()
+    assert find_workcell("iiwa").name == "iiwa.yaml" and load_workcell("iiwa").name == "iiwa_cell"
+    assert find_workcell(file) == file
+    with pytest.raises(DefinitionError) as caught:
+        find_workcell("nowhere.yaml")
+    path = Path("nowhere.yaml").resolve()
+    shipped = sorted(file.stem for file in (Path(__file__).parents[3] / "config").glob("*.yaml"))
+    assert {"arm7", "iiwa", "panda"} <= set(shipped)
+    shown = f"{', '.join(shipped[:12])}, … ({len(shipped)} in all)"
+    assert str(caught.value) == f"workcell 'nowhere.yaml'; expected a file, or one of: {shown}; got no file {path}"
+    with pytest.raises(DefinitionError, match="expected a file, or one of the known names; did you mean 'iiwa'"):
+        find_workcell("iiwaa")
+
+
+def test_a_mesh_of_the_package_that_the_urdf_lies_in_or_beside_is_found_without_installing_it(tmp_path):
+    for package in ("my_arm", "my_tool"):
+        (tmp_path / package / "meshes").mkdir(parents=True)
+        (tmp_path / package / "meshes/a.stl").touch()
+    folder = tmp_path / "my_arm/robots/urdf"
+    for package in ("my_arm", "my_tool"):
+        mesh = tmp_path / package / "meshes/a.stl"
+        assert mesh_uri(f"package://{package}/meshes/a.stl", folder) == mesh.as_uri()

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from robot_rt_control.motion import plan_stop, plan_stop_synchronized, profile_dtype, sample_profile
@@ -37,6 +37,7 @@ def test_laws(laws, q0, v0, a0, amax, jmax):
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(signed, signed, limits, limits)
+@example(np.array([0.0, 0.0, 0.125, 5e-324]), np.zeros(N), np.ones(N), np.ones(N))
 def test_all_are_at_rest_when_the_slowest_is(v0, a0, amax, jmax):
     profiles, single = new_profiles(), np.zeros(1, profile_dtype)[0]
     plan_stop_synchronized(profiles, N, np.zeros(N), v0, a0, amax, jmax)

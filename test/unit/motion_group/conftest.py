@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from robot_rt_control.motion_group.limits import JointLimits
+from robot_rt_control.motion_group.limits import PlanLimits
 from robot_rt_control.motion_group.plan import Plan, dense_times
 
 SLACK = 1e-6
 """Relative."""
 
 
-def joint_limits(velocity: Any = 1.5, acceleration: Any = 10.0, jerk: Any = 100.0, *, dof: int = 3) -> JointLimits:
-    return JointLimits(
+def joint_limits(velocity: Any = 1.5, acceleration: Any = 10.0, jerk: Any = 100.0, *, dof: int = 3) -> PlanLimits:
+    return PlanLimits(
         names=tuple(f"joint_{j + 1}" for j in range(dof)),
         lower=np.full(dof, -2.9),
         upper=np.full(dof, 2.9),
@@ -27,7 +27,7 @@ def joint_limits(velocity: Any = 1.5, acceleration: Any = 10.0, jerk: Any = 100.
     )
 
 
-def check_plan(plan: Plan, start: Any, goal: Any, limits: JointLimits, *, jerk: bool = True) -> None:
+def check_plan(plan: Plan, start: Any, goal: Any, limits: PlanLimits, *, jerk: bool = True) -> None:
     """Ends exact and at rest; derivatives belong together; velocity, acceleration, jerk within limits."""
     q, v, a = plan.sample(np.array([-1.0, 0.0, plan.duration, plan.duration + 1.0]))
     assert q.shape == v.shape == a.shape == (4, plan.dof)
@@ -52,7 +52,7 @@ def positions(dof: int = 3) -> st.SearchStrategy[np.ndarray]:
     return st.lists(st.floats(-2.9, 2.9).map(lambda x: round(x, 9)), min_size=dof, max_size=dof).map(np.array)
 
 
-def any_limits(dof: int = 3) -> st.SearchStrategy[JointLimits]:
+def any_limits(dof: int = 3) -> st.SearchStrategy[PlanLimits]:
     one = st.lists(st.floats(-1.0, 1.5).map(lambda x: 10.0**x), min_size=dof, max_size=dof)
     return st.builds(lambda v, a, j: joint_limits(v, a, j, dof=dof), one, one, one)
 
@@ -63,5 +63,5 @@ def check() -> Callable[..., None]:
 
 
 @pytest.fixture(scope="session")
-def limits() -> JointLimits:
+def limits() -> PlanLimits:
     return joint_limits()

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from robot_rt_control.definitions.motion_command import MotionCommand
-from robot_rt_control.model.part_facts import PartFacts
-from robot_rt_control.model.sample_part import sample_part
+from robot_rt_control.model.workcell.part_facts import PartFacts
+from robot_rt_control.model.workcell.sample_part import sample_part
 from robot_rt_control.motion_group.limits import command_limits, part_limits
 
 PART = PartFacts(sample_part(dof=3, name="arm"))  # 1.5 rad/s, 10 rad/s², 100 rad/s³

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from robot_rt_control.definitions.motion_command import MotionCommand, Trajectory
-from robot_rt_control.model.part_facts import PartFacts
-from robot_rt_control.model.sample_part import sample_part
+from robot_rt_control.model.workcell.part_facts import PartFacts
+from robot_rt_control.model.workcell.sample_part import sample_part
 from robot_rt_control.motion_group.limits import command_limits
 from robot_rt_control.motion_group.move import move_of
 from robot_rt_control.motion_group.plan import sequence

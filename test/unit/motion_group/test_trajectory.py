@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robot_rt_control.model.part_facts import PartFacts
-from robot_rt_control.model.sample_part import sample_part
+from robot_rt_control.model.workcell.part_facts import PartFacts
+from robot_rt_control.model.workcell.sample_part import sample_part
 from robot_rt_control.motion_group.point_to_point import point_to_point
 from robot_rt_control.motion_group.trajectory import curve_through, positions_of_poses, trajectory
 from robot_rt_control.vocabulary.errors import DefinitionError

@@ -14,12 +14,14 @@ from typing import Any
 import numba
 import pytest
 from numba.core.ccallback import CFunc
+from numba.core.environment import Environment
 from numba.core.sigutils import normalize_signature
 
 import robot_rt_control
-from robot_rt_control.native import code_cache
-from robot_rt_control.native.code_cache import CodeCache, alone, cache_root, compile_by_address
-from robot_rt_control.server.preparer.process import environment
+from robot_rt_control.native import cache_folder, code_cache
+from robot_rt_control.native.cache_folder import cache_root
+from robot_rt_control.native.code_cache import CodeCache, alone, compile_by_address
+from robot_rt_control.processes.python import environment
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 PROGRAM = """
@@ -188,22 +190,43 @@ def _entry() -> Any:
     return entry
 
 
-def _name_of(entry: Any) -> str:
-    return str(entry._cache.file(entry._sig, entry._targetdescr.target_context).stem)
+def _file_of(entry: Any) -> Path:
+    file: Path = entry._cache.file(entry._sig, entry._targetdescr.target_context)
+    return file
 
 
 def test_while_another_compiles_it_waits_and_then_loads(folder):
     signature, first = numba.int64(), _entry()
+    with ThreadPoolExecutor() as pool, alone(_file_of(first)):
+        second = pool.submit(compile_by_address, _three, signature)
+        first.compile()
+        # It waits for the file, and not for the one that made it, which may still have other things to do.
+        assert second.result(60.0).cache_hits == 1
+
+
+def test_of_those_that_waited_for_one_that_failed_one_compiles_at_a_time(folder):
+    file, inside, most = _file_of(_entry()), [0], [0]
+
+    def compile_in_turn() -> None:
+        with alone(file):
+            inside[0] += 1
+            most.append(inside[0])
+            time.sleep(0.1)
+            inside[0] -= 1
+
     with ThreadPoolExecutor() as pool:
-        with alone(_name_of(first)):
-            second = pool.submit(compile_by_address, _three, signature)
-            first.compile()
-        assert second.result().cache_hits == 1
+        with alone(file):
+            waiting = [pool.submit(compile_in_turn)]
+            time.sleep(0.1)
+        waiting += [pool.submit(compile_in_turn) for _ in range(2)]
+        for one in waiting:
+            one.result()
+    assert len(most) == 4 and max(most) == 1
 
 
 def test_it_does_not_wait_for_ever_for_one_that_stands_still(folder, monkeypatch):
     monkeypatch.setattr(code_cache, "PATIENCE_S", 0.05)
-    with ThreadPoolExecutor() as pool, alone(_name_of(_entry())):
+    with ThreadPoolExecutor() as pool, alone(_file_of(_entry())):
         assert pool.submit(compile_by_address, _three, numba.int64()).result().cache_hits == 0
 
 
@@ -214,6 +237,17 @@ def test_a_damaged_file_is_replaced(folder, damage):
     file.write_bytes(damage)
     assert compile_by_address(_three, numba.int64()).cache_hits == 0
     assert pickle.loads(file.read_bytes())
+
+
+def test_code_of_a_module_that_has_been_moved_is_compiled_again(folder, monkeypatch):
+    compile_by_address(_three, numba.int64())
+    (file,) = folder.rglob("*.nbc")
+    module = _three.__module__.encode()
+    assert module in file.read_bytes()
+    file.write_bytes(file.read_bytes().replace(module, b"x" * len(module)))
+    monkeypatch.setattr(Environment, "_memo", {})  # as in a new process
+    assert compile_by_address(_three, numba.int64()).cache_hits == 0
+    assert compile_by_address(_three, numba.int64()).cache_hits == 1
 
 
 def test_files_of_long_ago_go_and_the_last_used_stay(folder):
@@ -265,13 +299,13 @@ class _Planted:
 def test_K22_code_that_another_user_can_have_written_is_not_unpickled(tmp_path, monkeypatch, what):
     root, proof = tmp_path / "root", tmp_path / "proof"
     monkeypatch.setattr(code_cache, "_ROOT", root)
-    monkeypatch.setattr(code_cache, "_checked", set())
+    monkeypatch.setattr(cache_folder, "_checked", set())
     entry = compile_by_address(_three, numba.int64())
     (file,) = root.rglob("*.nbc")
     assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     file.write_bytes(pickle.dumps(_Planted(proof)))
     {"file": file, "folder": file.parent, "folder above": root}[what].chmod(0o707)
-    monkeypatch.setattr(code_cache, "_checked", set())
+    monkeypatch.setattr(cache_folder, "_checked", set())
     with pytest.raises(RobotControlError, match="could have been written by another user; .*mode 707.*. Delete"):
         entry._cache.load_overload(entry._sig, entry._targetdescr.target_context)
     assert not proof.exists()

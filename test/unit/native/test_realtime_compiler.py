@@ -6,6 +6,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import warnings
 from typing import Any
 
 import numba
@@ -43,6 +44,24 @@ def test_constants_and_narrow_integers_need_no_version_of_their_own():
     assert part.signatures == [(numba.float64, numba.int64)]
 
 
+def test_a_record_with_more_fields_has_a_version_of_its_own_without_a_warning():
+    @realtime
+    def doubled(record):
+        return 2.0 * record["x"]
+
+    @realtime
+    def called(record):
+        return doubled(record)
+
+    small = np.dtype([("x", np.float64)], align=True)
+    large = np.dtype([("x", np.float64), ("y", np.float64)], align=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for dtype in (small, large):
+            called.compile((numba.from_dtype(dtype),))
+    assert [s[0] for s in doubled.signatures] == [numba.from_dtype(small), numba.from_dtype(large)]
+
+
 def test_a_user_s_function_is_not_taken_from_a_cache_that_names_a_module_of_another_process(tmp_path):
     file = tmp_path / "user.py"
     file.write_text(
@@ -65,6 +84,20 @@ def test_a_part_has_no_entries_and_is_not_optimized():
     assert overload.library.get_pointer_to_function(overload.fndesc.llvm_func_name) == 0
     scaled_name = next(iter(part.overloads.values())).fndesc.llvm_func_name
     assert f"call i32 @{scaled_name}" in overload.library.get_llvm_str()
+
+
+def test_a_part_is_linked_with_what_it_calls_only_where_it_is_used():
+    entry.compile((numba.float64[::1],))
+    (overload,) = entry.overloads.values()
+    scaled_name = next(iter(part.overloads.values())).fndesc.llvm_func_name
+    own, linked = overload.library.get_function(scaled_name), overload.library.linked().get_function(scaled_name)
+    assert own.is_declaration and not linked.is_declaration
+
+
+def test_the_text_of_a_record_type_is_made_once_and_not_kept_with_compiled_code():
+    record = numba.from_dtype(np.dtype([("made_here", np.float64, (3,))], align=True))
+    assert repr(record) is repr(record) and "made_here" in repr(record)
+    assert repr(record) not in map(str, vars(record).values())
 
 
 def test_an_entry_is_optimized_with_all_that_it_calls():

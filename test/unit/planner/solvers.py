@@ -12,7 +12,7 @@ import numpy as np
 
 from robot_rt_control.planner.job import Described, Finished, Job, Link, Report
 from robot_rt_control.planner.planning_process import save_whole
-from robot_rt_control.planning.plan import Plan
+from robot_rt_control.planning.plan.plan import Plan
 from robot_rt_control.vocabulary.errors import DefinitionError, raise_all
 
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lost_events import losing
 
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.planner.execution import Cancelled, measured, retreat, run_plan
-from robot_rt_control.planning.plan import Plan
+from robot_rt_control.planning.plan.plan import Plan
 from robot_rt_control.testing.lockstep_client import LockstepClient
-from robot_rt_control.vocabulary.errors import DefinitionError
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 
 from .solvers import a_plan
 
@@ -71,3 +72,32 @@ def test_a_cancel_ends_its_session(client: LockstepClient) -> None:
     with pytest.raises(Cancelled):
         run_plan(client, moving(), PUSHER, cancelled=lambda: "motion" in phases, phase=phases.append)
     assert client.sessions() == []
+
+
+def test_what_is_stopped_by_somebody_else_was_not_run_to_its_end(client: LockstepClient) -> None:
+    phases: list[str] = []
+
+    def stop() -> bool:
+        if "motion" in phases:
+            client.stop_all()
+        return False
+
+    with pytest.raises(RobotControlError, match="not run to its end: motion: stopped by a command"):
+        run_plan(client, moving(), PUSHER, cancelled=stop, phase=phases.append)
+    assert client.sessions() == []
+
+
+def test_an_end_that_came_while_events_were_lost_is_not_waited_for_in_vain(client: LockstepClient) -> None:
+    phases: list[str] = []
+    asked = 0
+
+    def lose() -> bool:
+        nonlocal asked
+        if "motion" in phases and not asked:
+            with losing(client):
+                client.step(2000)
+        asked += "motion" in phases
+        assert asked < 10
+        return False
+
+    assert run_plan(client, moving(), PUSHER, cancelled=lose, phase=phases.append) > 0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.planner.measured import measure_start
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError
 

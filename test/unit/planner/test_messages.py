@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import math
+from typing import Any
 
 import pytest
 
 from robot_rt_control import msg
-from robot_rt_control.planner.job import Report, error_of, mistakes_of
+from robot_rt_control.drawing.shape import GREEN, RED, Shape, ShapeKind
+from robot_rt_control.planner.job import (
+    Described,
+    Finished,
+    Measure,
+    Message,
+    Picture,
+    Refused,
+    Report,
+    plain,
+)
 from robot_rt_control.planner.messages import checked_timeout, feedback, parameters_of, result
-from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError, RobotControlError, SessionError
+from robot_rt_control.planner.planning_process import message_of
+from robot_rt_control.processes.errors import fields_of
+from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError
 
 from .solvers import a_plan
 
@@ -72,12 +86,31 @@ def test_feedback_says_what_is_unknown() -> None:
     assert math.isnan(made.best_position_error) and math.isnan(made.progress)
 
 
-def test_errors_come_back_as_they_were() -> None:
-    one, other = DefinitionError("key a", expected="b", got="c", hint="d"), DefinitionError("key e")
-    one.line, other.line = 3, 5
-    back = error_of(mistakes_of(ProgramError([one, other])))
-    assert isinstance(back, ProgramError) and str(back) == "key a; expected b; got c. d\nkey e"
-    assert [mistake.line for mistake in back.mistakes] == [3, 5]
-    for error in (SessionError("gone"), RobotControlError("failed", hint="look")):
-        again = error_of(mistakes_of(error))
-        assert type(again) is type(error) and str(again) == str(error)
+@pytest.mark.parametrize(
+    "message",
+    [
+        Report(phase="physical", cost=1.5, best_position_error=math.inf),
+        Described(pose="camera"),
+        Measure(prefixes=("arm.", "camera.")),
+        Picture(
+            shapes=(
+                Shape(
+                    namespace="path", frame="world", kind=ShapeKind.ARROW, points=((0.0, 0.1, 1e-9), (1.0, 2.0, 3.0)),
+                    size=0.1, color=RED, colors=(RED, GREEN), text="ä",
+                ),
+            )
+        ),
+        Finished(success=True, message="found"),
+        Refused(mistakes=fields_of(DefinitionError("a", expected="b", got="c", hint="d"))),
+    ],
+)  # fmt: skip
+def test_what_planning_says_comes_back_as_it_was(message: Message) -> None:
+    assert repr(message_of(json.loads(json.dumps(plain(message))))) == repr(message)
+
+
+@pytest.mark.parametrize(
+    "found", [{}, {"Job": {}}, {"Finished": {"success": 1}}, {"Measure": {"prefixes": [1]}}, {"Picture": [], "more": 1}]
+)
+def test_what_is_no_message_is_refused(found: dict[str, Any]) -> None:
+    with pytest.raises(ValueError):
+        message_of(found)

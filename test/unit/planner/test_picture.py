@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from robot_rt_control.drawing.shape import GREEN, ShapeKind
 from robot_rt_control.model.pose import Pose
-from robot_rt_control.model.urdf_reader import read_urdf
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.robot.urdf_reader import read_urdf
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.planner.picture import AXIS, FORCE, link_faces, plan_shapes, task_shapes
-from robot_rt_control.planning.contact_model import Face, box_faces
-from robot_rt_control.server.markers.shape import GREEN, ShapeKind
+from robot_rt_control.planning.scene.contact_model import Face, box_faces
 
 from .solvers import a_plan
 

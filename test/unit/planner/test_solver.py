@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from robot_rt_control.drawing.shape import Shape
 from robot_rt_control.planner.job import Described, Job, Report
 from robot_rt_control.planner.solver import solve
-from robot_rt_control.planning.plan import Plan
-from robot_rt_control.server.markers.shape import Shape
+from robot_rt_control.planning.plan.plan import Plan
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError
 
 from .solvers import a_plan

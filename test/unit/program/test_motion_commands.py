@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robot_rt_control.application.offline_catalogue import offline_catalogue
+from robot_rt_control.command_line.offline_catalogue import offline_catalogue
 from robot_rt_control.definitions.definitions import ParameterValue
 from robot_rt_control.definitions.motion_command import MotionCommand, Trajectory
 from robot_rt_control.program.check import check_program
-from robot_rt_control.program.file import FilledProgram, ProgramTemplate, dump_program, parse_program
+from robot_rt_control.program.file import ProgramTemplate, dump_program, parse_program
+from robot_rt_control.program.filled_program import FilledProgram
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 PROGRAM = """\

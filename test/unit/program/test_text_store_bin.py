@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_rt_control.blueprint.store import SkillStore
+from robot_rt_control.blueprint.skills.store import SkillStore
 from robot_rt_control.program import text_store
 from robot_rt_control.program.text_store import BIN_S
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -44,6 +44,11 @@ def test_N53_what_was_deleted_is_in_the_bin_and_comes_back(store: SkillStore) ->
     assert store.restore("tea") == [1, 3] and store.kept()["tea"] == (1, 2, 3) and store.deleted() == []
     with pytest.raises(DefinitionError, match="the bin has no skill 'tea'.* A deleted skill stays there for 30 days"):
         store.restore("tea")
+
+
+def test_N53_a_version_that_is_no_number_names_the_newest(store: SkillStore) -> None:
+    store.delete("nap")
+    assert [each.version for each in store.deleted("nap@\u00b2")] == [1]
 
 
 def test_N53_a_name_that_is_used_anew_gets_its_old_versions_beside_the_new_ones(store: SkillStore) -> None:

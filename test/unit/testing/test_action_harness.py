@@ -8,7 +8,7 @@ import pytest
 from robot_rt_control.actions.follow_joint_stream import FollowJointStream
 from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.native.realtime_code import realtime
-from robot_rt_control.server.builder.source import load_action_type
+from robot_rt_control.server.code.source import load_action_type
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.fake_arm import FakeArm, FakePart
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind, Status

@@ -50,7 +50,7 @@ def test_without_command_it_holds():
 
 
 def test_its_chain_reaches_straight_up():
-    from robot_rt_control.model.kinematics import forward
+    from robot_rt_control.model.kinematics.kinematics import forward
 
     position, orientation = np.zeros(3), np.zeros(4)
     forward(FakeArm().record.chain, np.zeros(16), position, orientation)

@@ -11,9 +11,9 @@ import pytest
 from robot_rt_control.hardware.mock import configure_mock
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePart
 from robot_rt_control.memory.layout import device_dtype, measured_dtype, part_dtype
-from robot_rt_control.model.sample_part import sample_part
-from robot_rt_control.model.state_variables import part_state_variables
-from robot_rt_control.model.workcell_schema import AnyPart
+from robot_rt_control.model.workcell.sample_part import sample_part
+from robot_rt_control.model.workcell.state_variables import part_state_variables
+from robot_rt_control.model.workcell.workcell_schema import AnyPart
 from robot_rt_control.realtime.executor.sensor_topics import MESSAGES
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.names import check_name

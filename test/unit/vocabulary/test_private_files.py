@@ -1,4 +1,4 @@
-"""Files of this user alone: S26 of docs/semantics.md."""
+"""Files of this user alone: S26 of docs/semantics/sessions.md."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from robot_rt_control.blueprint.command_log import note
-from robot_rt_control.blueprint.events import Moment
-from robot_rt_control.blueprint.run_log import RunLog
+from robot_rt_control.blueprint.graph.events import Moment
+from robot_rt_control.blueprint.runs.command_log import note
+from robot_rt_control.blueprint.runs.run_log import RunLog
 from robot_rt_control.server.programs.program_store import ProgramStore
 from robot_rt_control.vocabulary.errors import RobotControlError
 from robot_rt_control.vocabulary.private_files import check_own, foreign_hand, make_private, private, read_own

@@ -1,12 +1,23 @@
 // What a person does with the picture of a skill, as functions from text to text.
 
-import { type Graph, type GraphNode, type Json, isRecord, listed, readGraph, texts } from './graph.ts';
+import { type Graph, type GraphNode, isRecord, type Json, listed, readGraph, texts } from './graph.ts';
+import { kindsWith } from './node_kinds.ts';
 import { arrange, renamePlace } from './places.ts';
 import { addState, deleteStates, drawReaction, insertState, removeLink, renameState } from './program_edits.ts';
-import { insert, mapScalars, parse, type Path, Raw, remove, render, renameKey, set, type Value, written } from './yaml_edit.ts';
-import { place as extentOf } from './yaml_edit.ts';
-
-const CONDITIONS = ['when', 'wait_until', 'until'];
+import {
+    place as extentOf,
+    insert,
+    mapScalars,
+    type Path,
+    parse,
+    Raw,
+    remove,
+    renameKey,
+    render,
+    set,
+    type Value,
+    written,
+} from './yaml_edit.ts';
 
 export interface CandidateFields {
     on?: string[];
@@ -21,9 +32,12 @@ export interface CandidateFields {
 export function freeId(graph: Graph, wanted: string): string {
     const taken = new Set<string>([
         ...graph.nodes.map((node) => node.id),
-        ...['roles', 'parameters', 'values'].flatMap((key) => Object.keys(isRecord(graph.content[key]) ? (graph.content[key] as Json) : {})),
+        ...['roles', 'parameters', 'values'].flatMap((key) =>
+            Object.keys(isRecord(graph.content[key]) ? (graph.content[key] as Json) : {}),
+        ),
     ]);
-    for (const [key, value] of Object.entries(isRecord(graph.content.view) ? graph.content.view : {})) if (isRecord(value)) taken.add(key); // folded boxes
+    for (const [key, value] of Object.entries(isRecord(graph.content.view) ? graph.content.view : {}))
+        if (isRecord(value)) taken.add(key); // folded boxes
     const base = wanted.replace(/[^A-Za-z0-9_]/g, '_').replace(/^([0-9])/, '_$1') || 'node';
     if (!taken.has(base)) return base;
     for (let n = 2; ; n += 1) if (!taken.has(`${base}_${n}`)) return `${base}_${n}`;
@@ -34,7 +48,12 @@ function box(graph: Graph): string {
 }
 
 /** Add a node. `after`: the node and result that lead to it. */
-export function addNode(text: string, id: string, content: { [key: string]: Value }, after?: { node: string; result: string }): string {
+export function addNode(
+    text: string,
+    id: string,
+    content: { [key: string]: Value },
+    after?: { node: string; result: string },
+): string {
     const graph = readGraph(text);
     let next = graph.isProgram ? addState(text, id, content) : set(text, ['nodes', id], content);
     if (after !== undefined) next = connect(next, after.node, after.result, id);
@@ -102,7 +121,9 @@ export function addCandidate(text: string, node: string, fields: CandidateFields
         return set(text, path, typeof one === 'string' ? one : [one]);
     }
     const isSpecial = (fields.on ?? ['success'])[0] !== 'success' || fields.when !== undefined;
-    const first = found.candidates.findIndex((c) => c.when === '' && c.on.some((on) => on === 'success' || on === 'any'));
+    const first = found.candidates.findIndex(
+        (c) => c.when === '' && c.on.some((on) => on === 'success' || on === 'any'),
+    );
     const index = isSpecial && first >= 0 ? first : found.candidates.length;
     if (Array.isArray(found.content.then)) return insert(text, path, index, value);
     const old = new Raw(flowOf(text, path));
@@ -117,7 +138,8 @@ function asItem(old: Raw): Raw {
 /** How a value is written, in one line. */
 function flowOf(text: string, path: Path): string {
     const found = written(text, path);
-    if (!found.includes('\n') && !found.includes('#')) return /^[\w.$]+$|^[{['"]/.test(found) ? found : render(valueAt(text, path) as Value);
+    if (!found.includes('\n') && !found.includes('#'))
+        return /^[\w.$]+$|^[{['"]/.test(found) ? found : render(valueAt(text, path) as Value);
     return render(valueAt(text, path) as Value);
 }
 
@@ -133,7 +155,8 @@ export function disconnect(text: string, node: string, index: number): string {
     if (graph.isProgram) return removeLink(text, node, index);
     const found = graph.nodes.find((n) => n.id === node);
     if (!found) return text;
-    if (!Array.isArray(found.content.then) || found.candidates.length === 1) return remove(text, ['nodes', node, 'then']);
+    if (!Array.isArray(found.content.then) || found.candidates.length === 1)
+        return remove(text, ['nodes', node, 'then']);
     return remove(text, ['nodes', node, 'then', index]);
 }
 
@@ -158,7 +181,11 @@ export function changeCandidate(text: string, node: string, index: number, field
         }
         return next;
     }
-    return set(text, path, Array.isArray(found.content.then) || typeof shortest(value) === 'string' ? shortest(value) : [value]);
+    return set(
+        text,
+        path,
+        Array.isArray(found.content.then) || typeof shortest(value) === 'string' ? shortest(value) : [value],
+    );
 }
 
 /** Candidates are judged in order: put one before or after another one. */
@@ -171,7 +198,13 @@ export function moveCandidate(text: string, node: string, index: number, to: num
 }
 
 /** Put a new node into a link. */
-export function insertOnLink(text: string, from: string, index: number, id: string, content: { [key: string]: Value }): string {
+export function insertOnLink(
+    text: string,
+    from: string,
+    index: number,
+    id: string,
+    content: { [key: string]: Value },
+): string {
     const graph = readGraph(text);
     const link = graph.nodes.find((n) => n.id === from)?.candidates.find((c) => c.index === index);
     if (!link) return text;
@@ -199,16 +232,20 @@ export function renameNode(text: string, from: string, to: string): string {
     if (from === to || !graph.nodes.some((n) => n.id === from)) return text;
     if (graph.isProgram) return renameState(text, from, to);
     const key = box(graph);
-    let next = mapScalars(text, (value, path) => {
+    const next = mapScalars(text, (value, path) => {
         if (typeof value !== 'string') return undefined;
         const last = path[path.length - 1];
         const name = typeof last === 'number' ? path[path.length - 2] : last;
         const isTop = path.length === 1 || (path.length === 2 && path[0] === 'start');
         if (isTop && path[0] === 'start') return value === from ? to : undefined;
-        const inThen = path[0] === 'nodes' && path[2] === 'then' && path.length <= 4 && (path.length === 3 || typeof last === 'number');
+        const inThen =
+            path[0] === 'nodes' &&
+            path[2] === 'then' &&
+            path.length <= 4 &&
+            (path.length === 3 || typeof last === 'number');
         if ((name === 'go' && path.length > 2) || inThen) return value === from ? to : undefined;
         if (typeof name !== 'string' || ['description', 'skill', 'name', 'on', 'end'].includes(name)) return undefined;
-        return renamedIn(value, from, to, CONDITIONS.includes(name));
+        return renamedIn(value, from, to, ['when', 'until', ...kindsWith('condition')].includes(name));
     });
     return renamePlace(renameKey(next, [key, from], to), from, to);
 }
@@ -240,12 +277,18 @@ export function copyNodes(text: string, ids: readonly string[]): string {
     return parts.length === 0 ? '' : `${key}:\n${parts.join('\n')}\n`;
 }
 
-/** Insert nodes that were copied. Returns the text and the new ids; links to nodes that did not come along are left out. */
+/**
+ * Insert nodes that were copied. Returns the text and the new ids; links to nodes that did not come along are left out.
+ */
 export function pasteNodes(text: string, copied: string): { text: string; ids: string[] } {
     let graph = readGraph(text);
     let pasted = copied;
     const from = readGraph(copied);
-    if (from.problem !== '' || from.nodes.length === 0 || from.isProgram !== graph.isProgram && graph.nodes.length > 0) {
+    if (
+        from.problem !== '' ||
+        from.nodes.length === 0 ||
+        (from.isProgram !== graph.isProgram && graph.nodes.length > 0)
+    ) {
         return { text, ids: [] };
     }
     const known = new Set(from.nodes.map((n) => n.id));
@@ -275,12 +318,19 @@ export function pasteNodes(text: string, copied: string): { text: string; ids: s
     const indent = text.slice(begin, found[0]);
     if (indent.trim() !== '') {
         // A mapping in braces: one by one.
-        const added = readGraph(pasted).nodes.reduce((t, n) => set(t, [key, n.id], n.content as { [k: string]: Value }), text);
+        const added = readGraph(pasted).nodes.reduce(
+            (t, n) => set(t, [key, n.id], n.content as { [k: string]: Value }),
+            text,
+        );
         return { text: added, ids };
     }
     const feed = text.indexOf('\n', found[1]);
     const at = feed < 0 ? text.length : feed + 1;
-    const lines = block.trimEnd().split('\n').map((line) => indent + line.slice(2)).join('\n');
+    const lines = block
+        .trimEnd()
+        .split('\n')
+        .map((line) => indent + line.slice(2))
+        .join('\n');
     return { text: `${text.slice(0, at)}${feed < 0 ? '\n' : ''}${lines}\n${text.slice(at)}`, ids };
 }
 
@@ -323,16 +373,22 @@ export function extractSkill(
     for (const node of outside) for (const c of node.candidates) if (chosen.has(c.go)) entries.add(c.go);
     for (const reaction of graph.reactions) if (chosen.has(reaction.go)) entries.add(reaction.go);
     if (entries.size > 1) {
-        return refused(`These nodes are entered at several places (${[...entries].join(', ')}): a skill has one start.`);
+        return refused(
+            `These nodes are entered at several places (${[...entries].join(', ')}): a skill has one start.`,
+        );
     }
     const entry = [...entries][0] ?? inside[0]?.id ?? '';
 
     // The ways out: each node outside that something leads to, and each `end`, is a result.
-    const outs = inside.flatMap((n) => n.candidates.filter((c) => (c.go !== '' && !chosen.has(c.go)) || c.end !== '').map((c) => ({ node: n, c })));
+    const outs = inside.flatMap((n) =>
+        n.candidates.filter((c) => (c.go !== '' && !chosen.has(c.go)) || c.end !== '').map((c) => ({ node: n, c })),
+    );
     const targets = [...new Set(outs.map(({ c }) => c.go || `end:${c.end}`))];
     const standard = new Set(['done', 'failed', 'timeout', 'cancelled']);
     const isFailure = (target: string): boolean =>
-        outs.filter(({ c }) => (c.go || `end:${c.end}`) === target).every(({ c }) => c.on.every((on) => on === 'failure' || standard.has(on) && on !== 'done'));
+        outs
+            .filter(({ c }) => (c.go || `end:${c.end}`) === target)
+            .every(({ c }) => c.on.every((on) => on === 'failure' || (standard.has(on) && on !== 'done')));
     const endsByItself = inside.some((n) => n.candidates.length === 0);
     const results = new Map<string, string>();
     for (const target of targets) {
@@ -342,13 +398,19 @@ export function extractSkill(
     }
 
     // What they use from around them.
-    const used = { parameters: new Set<string>(), values: new Set<string>(), roles: new Set<string>(), outputs: new Set<string>() };
+    const used = {
+        parameters: new Set<string>(),
+        values: new Set<string>(),
+        roles: new Set<string>(),
+        outputs: new Set<string>(),
+    };
     const declared = (key: string): Json => (isRecord(graph.content[key]) ? (graph.content[key] as Json) : {});
     const scan = (value: unknown, key: string): void => {
         if (typeof value === 'string') {
             for (const match of value.matchAll(/\$([A-Za-z_]\w*)((?:\.\w+)*)/g)) {
                 const [, head = '', rest = ''] = match;
-                if (rest !== '' && !chosen.has(head) && graph.nodes.some((n) => n.id === head)) used.outputs.add(head + rest);
+                if (rest !== '' && !chosen.has(head) && graph.nodes.some((n) => n.id === head))
+                    used.outputs.add(head + rest);
                 else if (head in declared('parameters')) used.parameters.add(head);
                 else if (head in declared('values')) used.values.add(head);
             }
@@ -364,7 +426,8 @@ export function extractSkill(
     const backwards = new Set<string>();
     const scanOut = (value: unknown): void => {
         if (typeof value === 'string') {
-            for (const match of value.matchAll(/\$([A-Za-z_]\w*)((?:\.\w+)+)/g)) if (chosen.has(match[1] ?? '')) backwards.add(`${match[1]}${match[2]}`);
+            for (const match of value.matchAll(/\$([A-Za-z_]\w*)((?:\.\w+)+)/g))
+                if (chosen.has(match[1] ?? '')) backwards.add(`${match[1]}${match[2]}`);
         } else if (isRecord(value)) Object.values(value).forEach(scanOut);
         else if (Array.isArray(value)) value.forEach(scanOut);
     };
@@ -375,7 +438,8 @@ export function extractSkill(
     const parameterOf = (output: string): string => output.replaceAll('.', '_');
     let skill = `name: ${name}\nlevel: ${level}\n`;
     for (const role of used.roles) skill = set(skill, ['roles', role], declared('roles')[role] as Value);
-    for (const parameter of used.parameters) skill = set(skill, ['parameters', parameter], (declared('parameters')[parameter] ?? {}) as Value);
+    for (const parameter of used.parameters)
+        skill = set(skill, ['parameters', parameter], (declared('parameters')[parameter] ?? {}) as Value);
     for (const value of used.values) {
         const { default: _, ...rest } = (declared('values')[value] ?? {}) as Json;
         skill = set(skill, ['parameters', value], rest as Value);
@@ -398,16 +462,21 @@ export function extractSkill(
         skill = set(skill, ['outputs', parameterOf(output)], declaration);
     }
     skill = set(skill, ['start'], entry);
-    skill += copyNodes(text, inside.map((n) => n.id));
+    skill += copyNodes(
+        text,
+        inside.map((n) => n.id),
+    );
     for (const node of inside) {
         for (const c of node.candidates) {
-            if (c.go !== '' && !chosen.has(c.go)) skill = changeCandidate(skill, node.id, c.index, { go: '', end: results.get(c.go) ?? 'done' });
+            if (c.go !== '' && !chosen.has(c.go))
+                skill = changeCandidate(skill, node.id, c.index, { go: '', end: results.get(c.go) ?? 'done' });
         }
     }
     skill = mapScalars(skill, (value) => {
         if (typeof value !== 'string') return undefined;
         let next = value;
-        for (const output of used.outputs) next = next.replace(new RegExp(`\\$${escaped(output)}(?![\\w.])`, 'g'), `$$${parameterOf(output)}`);
+        for (const output of used.outputs)
+            next = next.replace(new RegExp(`\\$${escaped(output)}(?![\\w.])`, 'g'), `$$${parameterOf(output)}`);
         return next;
     });
 
@@ -435,9 +504,11 @@ export function extractSkill(
 
     let next = text;
     for (const other of outside) {
-        for (const c of other.candidates) if (chosen.has(c.go)) next = changeCandidate(next, other.id, c.index, { go: node });
+        for (const c of other.candidates)
+            if (chosen.has(c.go)) next = changeCandidate(next, other.id, c.index, { go: node });
     }
-    for (const reaction of graph.reactions) if (chosen.has(reaction.go)) next = set(next, ['reactions', reaction.index, 'go'], node);
+    for (const reaction of graph.reactions)
+        if (chosen.has(reaction.go)) next = set(next, ['reactions', reaction.index, 'go'], node);
     if (typeof graph.content.start === 'string' && chosen.has(graph.content.start)) next = set(next, ['start'], node);
     // It stands where the first of them stood.
     const first = inside[0] as GraphNode;
@@ -451,7 +522,11 @@ export function extractSkill(
     next = mapScalars(next, (value) => {
         if (typeof value !== 'string') return undefined;
         let found = value;
-        for (const output of backwards) found = found.replace(new RegExp(`\\$${escaped(output)}(?![\\w.])`, 'g'), `$$${node}.${parameterOf(output)}`);
+        for (const output of backwards)
+            found = found.replace(
+                new RegExp(`\\$${escaped(output)}(?![\\w.])`, 'g'),
+                `$$${node}.${parameterOf(output)}`,
+            );
         return found;
     });
     return { skill, text: next, node, problem: '' };
@@ -463,7 +538,8 @@ export function extractSkill(
 export function typed(entered: string, type: string): Value {
     const trimmed = entered.trim();
     if (type === 'text') return trimmed.includes('$') ? trimmed : entered;
-    if (/^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/.test(trimmed) || trimmed === 'true' || trimmed === 'false') return new Raw(trimmed);
+    if (/^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/.test(trimmed) || trimmed === 'true' || trimmed === 'false')
+        return new Raw(trimmed);
     if (trimmed.startsWith('[')) {
         const parsed = parse(trimmed);
         if (parsed.errors.length === 0) return new Raw(trimmed);

@@ -50,11 +50,13 @@ function inWords(before: Json, after: Json, prefix = ''): string[] {
 
 /** The links of a node, as they are read: "on contact → press". */
 export function linksOf(node: GraphNode, isProgram: boolean): string[] {
-    return node.candidates.filter((link) => link.go !== '' || link.end !== '').map((link) => {
-        const to = link.go !== '' ? link.go : `ends: ${link.end}`;
-        const label = linkLabel(link, isProgram);
-        return label === '' ? `→ ${to}` : `${label} → ${to}`;
-    });
+    return node.candidates
+        .filter((link) => link.go !== '' || link.end !== '')
+        .map((link) => {
+            const to = link.go !== '' ? link.go : `ends: ${link.end}`;
+            const label = linkLabel(link, isProgram);
+            return label === '' ? `→ ${to}` : `${label} → ${to}`;
+        });
 }
 
 function linkWords(before: GraphNode, after: GraphNode, isProgram: boolean): string[] {
@@ -81,7 +83,9 @@ export function compare(before: Graph, after: Graph): Comparison {
         if (!a || !b) return { id, kind: a ? 'removed' : 'added', what, words: [] };
         const words = [
             ...(a.isStart === b.isStart ? [] : [b.isStart ? 'is the start now' : 'is the start no more']),
-            ...(after.isProgram ? inWords(a.content, b.content) : [...inWords(without(a.content, 'then'), without(b.content, 'then')), ...linkWords(a, b, false)]),
+            ...(after.isProgram
+                ? inWords(a.content, b.content)
+                : [...inWords(without(a.content, 'then'), without(b.content, 'then')), ...linkWords(a, b, false)]),
         ];
         return { id, kind: words.length === 0 ? 'same' : 'changed', what, words };
     });
@@ -93,7 +97,10 @@ export function compare(before: Graph, after: Graph): Comparison {
 
 /** The links that one version has and the other has not, by "from>to". */
 export function otherLinks(one: Graph, other: Graph): Set<string> {
-    const links = (graph: Graph): string[] => graph.nodes.flatMap((node) => node.candidates.map((link) => `${node.id}>${link.go !== '' ? link.go : `@${link.end}`}`));
+    const links = (graph: Graph): string[] =>
+        graph.nodes.flatMap((node) =>
+            node.candidates.map((link) => `${node.id}>${link.go !== '' ? link.go : `@${link.end}`}`),
+        );
     const known = new Set(links(other));
     return new Set(links(one).filter((link) => !known.has(link)));
 }

@@ -2,8 +2,8 @@
 //   view: {greeting: {nodes: [look, greet], at: [40, 120]}}      folded; `open: true`: unfolded, and remembered
 // so all who open the file see the same, undo and versions have it, and nothing but pictures reads it.
 
-import { type Graph, isRecord, type Json, readGraph, texts } from './graph.ts';
 import { arrange, moveNode } from './blueprint_edits.ts';
+import { type Graph, isRecord, type Json, readGraph, texts } from './graph.ts';
 import { remove, renameKey, set, type Value } from './yaml_edit.ts';
 
 export interface Fold {
@@ -35,8 +35,13 @@ export function foldsOf(graph: Graph): Fold[] {
     return Object.entries(viewOf(graph)).flatMap(([name, value]): Fold[] => {
         if (!isFold(value) || known.has(name)) return [];
         const nodes = texts(value.nodes).filter((id) => free.delete(id));
-        const at = Array.isArray(value.at) && value.at.length === 2 && value.at.every((n) => typeof n === 'number') ? value.at : null;
-        return nodes.length === 0 ? [] : [{ name, nodes, open: value.open === true, place: at as [number, number] | null }];
+        const at =
+            Array.isArray(value.at) && value.at.length === 2 && value.at.every((n) => typeof n === 'number')
+                ? value.at
+                : null;
+        return nodes.length === 0
+            ? []
+            : [{ name, nodes, open: value.open === true, place: at as [number, number] | null }];
     });
 }
 
@@ -48,7 +53,9 @@ export function nodesOf(graph: Graph, box: string): string[] {
 
 /** The fold of exactly these nodes; undefined: there is none. */
 export function foldOf(graph: Graph, ids: readonly string[]): Fold | undefined {
-    return foldsOf(graph).find((fold) => fold.nodes.length === ids.length && fold.nodes.every((id) => ids.includes(id)));
+    return foldsOf(graph).find(
+        (fold) => fold.nodes.length === ids.length && fold.nodes.every((id) => ids.includes(id)),
+    );
 }
 
 function rename(list: readonly string[], change: (id: string) => string | undefined): string[] {
@@ -73,7 +80,10 @@ export function fold(text: string, ids: readonly string[]): string {
     const graph = readGraph(text);
     const known = graph.nodes.filter((node) => ids.includes(node.id));
     if (known.length === 0) return text;
-    const again = foldOf(graph, known.map((node) => node.id));
+    const again = foldOf(
+        graph,
+        known.map((node) => node.id),
+    );
     if (again) return again.open ? remove(text, ['view', again.name, 'open']) : text;
     const next = eachFold(text, (id) => (ids.includes(id) ? undefined : id));
     const taken = new Set([...graph.nodes.map((node) => node.id), ...Object.keys(viewOf(readGraph(next)))]);
@@ -81,7 +91,9 @@ export function fold(text: string, ids: readonly string[]): string {
     for (let n = 2; taken.has(name); n += 1) name = `group_${n}`;
     const content: { [key: string]: Value } = { nodes: known.map((node) => node.id) };
     // Among nodes that a person placed it stands where the uppermost of them did.
-    const [first] = known.filter((node) => node.place !== null).sort((a, b) => (a.place?.[1] ?? 0) - (b.place?.[1] ?? 0));
+    const [first] = known
+        .filter((node) => node.place !== null)
+        .sort((a, b) => (a.place?.[1] ?? 0) - (b.place?.[1] ?? 0));
     if (first?.place) content.at = [...first.place];
     return set(next, ['view', name], content);
 }
@@ -112,7 +124,9 @@ export function renameInFolds(text: string, from: string, to: string): string {
 
 /** Move a node or a folded box: one line of `view` changes. */
 export function moveBox(text: string, id: string, x: number, y: number): string {
-    return id.startsWith(MARK) ? set(text, ['view', id.slice(1), 'at'], [Math.round(x), Math.round(y)]) : moveNode(text, id, x, y);
+    return id.startsWith(MARK)
+        ? set(text, ['view', id.slice(1), 'at'], [Math.round(x), Math.round(y)])
+        : moveNode(text, id, x, y);
 }
 
 /** Whether a person placed anything. */

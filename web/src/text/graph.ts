@@ -1,5 +1,6 @@
 // What a picture shows, read from the text of a skill or of a program.
 
+import { allKinds, kindNamed, kindsWith, writtenIn } from './node_kinds.ts';
 import { placeOf } from './places.ts';
 import { programGraph } from './program_graph.ts';
 import { parse } from './yaml_edit.ts';
@@ -51,7 +52,6 @@ export interface Graph {
     problem: string;
 }
 
-export const BUILT_IN = ['wait', 'wait_until', 'say', 'ask', 'log', 'set', 'all_of', 'first_of'] as const;
 export const STANDARD_FAILURES = ['failed', 'timeout', 'cancelled'];
 
 export function isRecord(value: unknown): value is Json {
@@ -80,23 +80,24 @@ function candidate(written: unknown, index: number): Candidate {
 }
 
 export function kindOf(content: Json): string {
-    const kinds = ['skill', ...BUILT_IN].filter((key) => content[key] !== undefined);
+    const kinds = ['skill', ...allKinds().map((each) => each.name)].filter((key) => content[key] !== undefined);
     return kinds.length === 1 ? (kinds[0] ?? '') : '';
 }
 
 /** The skills that a call calls: itself, and its branches with their names. */
 export function callsOf(content: Json): [string[], string][] {
     const found: [string[], string][] = content.skill === undefined ? [] : [[[], String(content.skill)]];
-    for (const kind of ['all_of', 'first_of']) {
+    for (const kind of kindsWith('branches')) {
         for (const [name, branch] of Object.entries(isRecord(content[kind]) ? content[kind] : {})) {
-            if (isRecord(branch)) found.push(...callsOf(branch).map(([path, skill]): [string[], string] => [[name, ...path], skill]));
+            if (isRecord(branch))
+                found.push(...callsOf(branch).map(([path, skill]): [string[], string] => [[name, ...path], skill]));
         }
     }
     return found;
 }
 
 function short(value: unknown): string {
-    const text = typeof value === 'string' ? value : JSON.stringify(value) ?? '';
+    const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
     return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }
 
@@ -107,17 +108,29 @@ export function detailOf(content: Json): string {
         const given = isRecord(content.with) ? Object.entries(content.with) : [];
         return given.map(([key, value]) => `${key} ${short(isRecord(value) ? value.value : value)}`).join(', ');
     }
-    if (kind === 'wait') return `${short(isRecord(content.wait) ? content.wait.value : content.wait)} s`;
-    if (kind === 'ask' && isRecord(content.ask)) return short(content.ask.text);
-    if (kind === 'all_of' || kind === 'first_of') return Object.keys(isRecord(content[kind]) ? content[kind] : {}).join(', ');
-    if (kind === 'set' && isRecord(content.set)) {
-        return Object.entries(content.set).map(([key, value]) => `${key} = ${short(value)}`).join(', ');
+    const builtIn = kindNamed(kind);
+    const field = builtIn?.fields[0];
+    if (!builtIn || !field) return '';
+    const value = writtenIn(builtIn, field, content);
+    if (field.form === 'seconds') return `${short(isRecord(value) ? value.value : value)} s`;
+    if (field.form === 'branches') return Object.keys(isRecord(value) ? value : {}).join(', ');
+    if (field.form === 'values' && isRecord(value)) {
+        return Object.entries(value)
+            .map(([name, one]) => `${name} = ${short(one)}`)
+            .join(', ');
     }
-    return kind === '' ? '' : short(content[kind]);
+    return short(value ?? content[kind]);
 }
 
 export const EMPTY: Graph = {
-    isProgram: false, name: '', level: 'blueprint', nodes: [], reactions: [], is: null, content: {}, problem: '',
+    isProgram: false,
+    name: '',
+    level: 'blueprint',
+    nodes: [],
+    reactions: [],
+    is: null,
+    content: {},
+    problem: '',
 };
 
 /** The picture of a text. What cannot be read is `problem`; then the nodes are those that can be. */

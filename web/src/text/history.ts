@@ -29,7 +29,12 @@ function difference(before: string, after: string, mark: string): Change {
     ) {
         tail += 1;
     }
-    return { at, removed: before.slice(at, before.length - tail), inserted: after.slice(at, after.length - tail), mark };
+    return {
+        at,
+        removed: before.slice(at, before.length - tail),
+        inserted: after.slice(at, after.length - tail),
+        mark,
+    };
 }
 
 function applied(text: string, change: Change): string {

@@ -1,9 +1,8 @@
 // Which field a mistake of the check concerns: a path in the text. The check names node, branch and key in words.
 
 import { type Graph, isRecord, type Json, listed, texts } from './graph.ts';
+import { allKinds, kindNamed, kindsWith } from './node_kinds.ts';
 import type { Path, Step } from './yaml_edit.ts';
-
-const BRANCHES = ['all_of', 'first_of'] as const;
 
 /** The path of a call: of a node, and of the branches inside it. Branches have the key that they are written under. */
 function callAt(graph: Graph, names: readonly string[]): { path: Path; content: Json } | null {
@@ -12,7 +11,7 @@ function callAt(graph: Graph, names: readonly string[]): { path: Path; content: 
     let content = node.content;
     const path: Step[] = ['nodes', node.id];
     for (const name of names.slice(1)) {
-        const kind = BRANCHES.find((each) => isRecord(content[each]) && name in (content[each] as Json));
+        const kind = kindsWith('branches').find((each) => isRecord(content[each]) && name in (content[each] as Json));
         const inner = kind ? (content[kind] as Json)[name] : undefined;
         if (!kind || !isRecord(inner)) return { path, content };
         path.push(kind, name);
@@ -42,10 +41,20 @@ function inCall(content: Json, what: string, got: string, known: ReadonlySet<str
     if (/^when\b/.test(what)) return ['then', 0, 'when'];
     const role = found(/role '(\w+)'/);
     if (role !== undefined) return ['parts', role];
-    const value = found(/^set: parameter '(\w+)'/) ?? found(/^unknown value '(\w+)'/);
-    if (value !== undefined) return ['set', value];
-    const key = found(/^(wait_until|wait|until|say|ask|log|timeout)\b/);
-    if (key !== undefined) return [key];
+    const setting = kindsWith('values').find((each) => content[each] !== undefined);
+    const value = found(/^\w+: parameter '(\w+)'/) ?? found(/^unknown value '(\w+)'/);
+    if (setting !== undefined && value !== undefined) return [setting, value];
+    const inside = kindsWith('values', 'branches');
+    const own = allKinds()
+        .map((each) => each.name)
+        .filter((each) => !inside.includes(each));
+    const key = [...own, 'until', 'timeout'].find((each) => new RegExp(`^${each}\\b`).test(what));
+    if (key !== undefined) {
+        const field = found(/^\w+: (\w+)/);
+        return kindNamed(key)?.fields.some((each) => each.key !== '' && each.key === field)
+            ? [key, field ?? '']
+            : [key];
+    }
     if (what.includes('never ends by itself')) return ['until'];
     const parameter = found(/parameter '(\w+)'/);
     if (parameter !== undefined) return ['with', parameter];
@@ -53,16 +62,21 @@ function inCall(content: Json, what: string, got: string, known: ReadonlySet<str
     if (result !== undefined) return candidate(content, 'on', (each) => texts(each.on).includes(result));
     const end = found(/^the skill has no result '(\w+)'/);
     if (end !== undefined) return candidate(content, 'end', (each) => each.end === end);
-    if (what.startsWith('unknown node')) return candidate(content, 'go', (each) => typeof each.go === 'string' && !known.has(each.go) && got.includes(each.go));
+    if (what.startsWith('unknown node'))
+        return candidate(
+            content,
+            'go',
+            (each) => typeof each.go === 'string' && !known.has(each.go) && got.includes(each.go),
+        );
     const branch = found(/^branch '(\w+)'/);
-    const kind = BRANCHES.find((each) => content[each] !== undefined);
+    const kind = kindsWith('branches').find((each) => content[each] !== undefined);
     return branch !== undefined && kind ? [kind, branch] : [];
 }
 
 /** The call of a skill, at any depth of branches. */
 function calling(content: Json, skill: string): Path | null {
     if (content.skill === skill) return ['skill'];
-    for (const kind of BRANCHES) {
+    for (const kind of kindsWith('branches')) {
         for (const [name, branch] of Object.entries(isRecord(content[kind]) ? (content[kind] as Json) : {})) {
             const inner = isRecord(branch) ? calling(branch, skill) : null;
             if (inner) return [kind, name, ...inner];
@@ -82,7 +96,8 @@ export function placeOfMistake(graph: Graph, what: string, got = '', node = ''):
     const schema = /^((?:nodes|reactions|commands|parameters|values|results|outputs)(?:\.\w+|\[\d+\])+)/.exec(what);
     if (schema) return written(schema[1] ?? '');
     const listItem = /^(reaction|command) (\d+): (\w+)/.exec(what);
-    if (listItem) return [`${listItem[1]}s`, Number(listItem[2]), listItem[3] === 'unknown' ? 'go' : (listItem[3] ?? '')];
+    if (listItem)
+        return [`${listItem[1]}s`, Number(listItem[2]), listItem[3] === 'unknown' ? 'go' : (listItem[3] ?? '')];
     const call = /^node '([^']+)': (.*)$/s.exec(what);
     if (call) {
         const at = callAt(graph, (call[1] ?? '').split('/'));

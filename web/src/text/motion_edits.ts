@@ -16,7 +16,10 @@ function records(value: unknown): Json[] {
 
 /** What a motion command can go to, each with the keys that only it has. */
 export const TARGETS: Record<string, string[]> = {
-    position: ['position'], pose: ['pose'], velocity: ['velocity', 'time'], trajectory: ['trajectory'],
+    position: ['position'],
+    pose: ['pose'],
+    velocity: ['velocity', 'time'],
+    trajectory: ['trajectory'],
 };
 
 export function commandsOf(graph: Graph, state: string): Json[] {
@@ -31,10 +34,14 @@ export function targetOf(command: Json): string {
 function beginning(target: string, joints: number): { [key: string]: Value } {
     const zeros: Value[] = Array<number>(Math.max(joints, 1)).fill(0);
     switch (target) {
-        case 'pose': return { pose: { position: [0, 0, 0], orientation: [0, 0, 0, 1] } };
-        case 'velocity': return { velocity: zeros, time: 1 };
-        case 'trajectory': return { trajectory: { times: [0, 1], positions: [zeros, zeros] } };
-        default: return { position: zeros };
+        case 'pose':
+            return { pose: { position: [0, 0, 0], orientation: [0, 0, 0, 1] } };
+        case 'velocity':
+            return { velocity: zeros, time: 1 };
+        case 'trajectory':
+            return { trajectory: { times: [0, 1], positions: [zeros, zeros] } };
+        default:
+            return { position: zeros };
     }
 }
 
@@ -45,7 +52,12 @@ export function newCommand(part: string, joints: number): { [key: string]: Value
 
 /** Add a command; its part carries it out after those that are there. */
 export function addCommand(text: string, state: string, part: string, joints: number): string {
-    return insert(text, ['actions', state, 'commands'], commandsOf(readGraph(text), state).length, newCommand(part, joints));
+    return insert(
+        text,
+        ['actions', state, 'commands'],
+        commandsOf(readGraph(text), state).length,
+        newCommand(part, joints),
+    );
 }
 
 export function removeCommand(text: string, state: string, index: number): string {
@@ -70,7 +82,9 @@ export function setTarget(text: string, state: string, index: number, target: st
     if (targetOf(command) === target) return text;
     const given = beginning(target, joints);
     const next = Object.entries(given).reduce((found, [key, value]) => set(found, [...path, key], value), text);
-    const gone = Object.values(TARGETS).flat().filter((key) => command[key] !== undefined && given[key] === undefined);
+    const gone = Object.values(TARGETS)
+        .flat()
+        .filter((key) => command[key] !== undefined && given[key] === undefined);
     return gone.reduce((found, key) => remove(found, [...path, key]), next);
 }
 
@@ -129,20 +143,46 @@ export function moveStrategy(text: string, state: string, axis: string, index: n
 }
 
 /** Set a key of a strategy; undefined, '' and empty lists remove it. */
-export function setStrategy(text: string, state: string, axis: string, index: number, key: Path, value: Value | undefined): string {
+export function setStrategy(
+    text: string,
+    state: string,
+    axis: string,
+    index: number,
+    key: Path,
+    value: Value | undefined,
+): string {
     const path: Path = [...listPath(state, axis), index, ...key];
     const isEmpty = value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
     return isEmpty ? remove(text, path) : set(text, path, value);
 }
 
-/** Give a strategy another law: parameters and inputs that it does not have go away. A name that was the law's follows. */
-export function setLaw(text: string, state: string, axis: string, index: number, law: { name: string; parameters: string[]; inputs: string[] }): string {
+/**
+ * Give a strategy another law: parameters and inputs that it does not have go away. A name that was the law's follows.
+ */
+export function setLaw(
+    text: string,
+    state: string,
+    axis: string,
+    index: number,
+    law: { name: string; parameters: string[]; inputs: string[] },
+): string {
     const list = listOf(readGraph(text), state, axis);
     const now = list[index] ?? {};
     let next = set(text, [...listPath(state, axis), index, 'law'], law.name);
     const isOfLaw = String(now.name).replace(/_\d+$/, '') === String(now.law).replace(/\W/g, '_');
-    if (isOfLaw) next = set(next, [...listPath(state, axis), index, 'name'], freeName(list.filter((_, n) => n !== index), law.name));
-    for (const [key, known] of [['parameters', law.parameters], ['inputs', law.inputs]] as const) {
+    if (isOfLaw)
+        next = set(
+            next,
+            [...listPath(state, axis), index, 'name'],
+            freeName(
+                list.filter((_, n) => n !== index),
+                law.name,
+            ),
+        );
+    for (const [key, known] of [
+        ['parameters', law.parameters],
+        ['inputs', law.inputs],
+    ] as const) {
         const given = now[key];
         for (const name of Object.keys(isRecord(given) ? given : {})) {
             if (!known.includes(name)) next = remove(next, [...listPath(state, axis), index, key, name]);
@@ -152,7 +192,11 @@ export function setLaw(text: string, state: string, axis: string, index: number,
 }
 
 /** The strategy that a mistake is of: as its text says, or by its line. Index -1: the degree of freedom as a whole. */
-export function strategyOfMistake(text: string, state: string, mistake: { line: number; text: string }): { axis: string; index: number } | undefined {
+export function strategyOfMistake(
+    text: string,
+    state: string,
+    mistake: { line: number; text: string },
+): { axis: string; index: number } | undefined {
     const found = strategiesOf(readGraph(text), state);
     const path = /strategies\.(.+?)\[(\d+)\](?=[.:\s]|$)/.exec(mistake.text);
     if (path && found.some(([axis]) => axis === path[1])) return { axis: path[1] as string, index: Number(path[2]) };

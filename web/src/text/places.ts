@@ -4,7 +4,8 @@ import { data, remove, renameKey, set } from './yaml_edit.ts';
 
 function viewOf(text: string): Record<string, unknown> {
     const content = data(text);
-    const view = typeof content === 'object' && content !== null ? (content as Record<string, unknown>).view : undefined;
+    const view =
+        typeof content === 'object' && content !== null ? (content as Record<string, unknown>).view : undefined;
     return typeof view === 'object' && view !== null ? (view as Record<string, unknown>) : {};
 }
 

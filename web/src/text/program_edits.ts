@@ -20,7 +20,9 @@ function reactionsPath(owner: Owner): Path {
 }
 
 export function reactionsOf(graph: Graph, owner: Owner): Json[] {
-    return listed(owner === '' ? graph.content.reactions : bodyOf(graph, owner).reactions).map((each) => (isRecord(each) ? each : {}));
+    return listed(owner === '' ? graph.content.reactions : bodyOf(graph, owner).reactions).map((each) =>
+        isRecord(each) ? each : {},
+    );
 }
 
 /** One name is written without brackets; none: undefined. */
@@ -48,7 +50,10 @@ export function addState(text: string, id: string, content: { [key: string]: Val
     return at === undefined ? set(next, ['start'], id) : `${next.slice(0, at)}start: ${id}\n${next.slice(at)}`;
 }
 
-/** Remove states, and all that leads to them. Conditions that name them stay, for they are mistakes that somebody has to decide. */
+/**
+ * Remove states, and all that leads to them. Conditions that name them stay, for they are mistakes that somebody has to
+ * decide.
+ */
 export function deleteStates(text: string, ids: readonly string[]): string {
     const gone = new Set(ids);
     let next = text;
@@ -69,7 +74,8 @@ export function deleteStates(text: string, ids: readonly string[]): string {
     for (const id of ids) next = setStart(remove(arrange(next, [id]), ['actions', id]), id, false);
     const rest = readGraph(next);
     const first = rest.nodes[0];
-    if (first && texts(graph.content.start).length > 0 && texts(rest.content.start).length === 0) next = addStartBefore(next, first.id);
+    if (first && texts(graph.content.start).length > 0 && texts(rest.content.start).length === 0)
+        next = addStartBefore(next, first.id);
     return next;
 }
 
@@ -93,9 +99,13 @@ export function renameState(text: string, from: string, to: string): string {
         if (typeof value !== 'string') return undefined;
         const keys = path.filter((step): step is string => typeof step === 'string');
         const last = keys[keys.length - 1] ?? '';
-        const isTarget = keys.join() === 'start' || (keys.includes('reactions') && last === 'start') || (keys[0] === 'actions' && keys[2] === 'exits');
+        const isTarget =
+            keys.join() === 'start' ||
+            (keys.includes('reactions') && last === 'start') ||
+            (keys[0] === 'actions' && keys[2] === 'exits');
         if (isTarget) return value === from ? to : undefined;
-        const isRead = READS.has(last) || (keys[0] === 'actions' && keys[2] === 'strategies' && keys.includes('inputs'));
+        const isRead =
+            READS.has(last) || (keys[0] === 'actions' && keys[2] === 'strategies' && keys.includes('inputs'));
         return isRead ? value.replace(read, to) : undefined;
     });
     return renamePlace(renameKey(next, ['actions', from], to), from, to);
@@ -104,7 +114,9 @@ export function renameState(text: string, from: string, to: string): string {
 /** Give a parameter another name: all values and conditions that use it follow. */
 export function renameParameter(text: string, from: string, to: string): string {
     const used = new RegExp(`(?<!\\$)\\$${escaped(from)}(?!\\w)`, 'g');
-    const next = mapScalars(text, (value, path) => (typeof value === 'string' && path[0] !== 'description' ? value.replace(used, `$$${to}`) : undefined));
+    const next = mapScalars(text, (value, path) =>
+        typeof value === 'string' && path[0] !== 'description' ? value.replace(used, `$$${to}`) : undefined,
+    );
     return renameKey(next, ['parameters', from], to);
 }
 
@@ -139,7 +151,8 @@ export function drawReaction(text: string, from: string, to: string, exit = ''):
 /** Set a field of a reaction; undefined, false and '' remove it. */
 export function setReaction(text: string, owner: Owner, index: number, key: string, value: Value | undefined): string {
     const path = [...reactionsPath(owner), index, key];
-    const empty = value === undefined || value === false || value === '' || (Array.isArray(value) && value.length === 0);
+    const empty =
+        value === undefined || value === false || value === '' || (Array.isArray(value) && value.length === 0);
     if (!empty) return set(text, path, value);
     return reactionsOf(readGraph(text), owner)[index]?.[key] === undefined ? text : remove(text, path);
 }
@@ -149,7 +162,8 @@ const DOES = ['start', 'stop', 'signal', 'event'];
 /** The states that a reaction starts. One that then does nothing goes away. */
 export function setTargets(text: string, owner: Owner, index: number, targets: readonly string[]): string {
     const reaction = reactionsOf(readGraph(text), owner)[index] ?? {};
-    if (targets.length === 0 && !DOES.some((key) => key !== 'start' && reaction[key] !== undefined)) return removeReaction(text, owner, index);
+    if (targets.length === 0 && !DOES.some((key) => key !== 'start' && reaction[key] !== undefined))
+        return removeReaction(text, owner, index);
     return setReaction(text, owner, index, 'start', names(targets));
 }
 
@@ -166,7 +180,8 @@ export function moveReaction(text: string, owner: Owner, index: number, to: numb
 export function moveItem(text: string, path: Path, items: readonly Json[], index: number, to: number): string {
     if (to < 0 || to >= items.length || index === to) return text;
     const now = written(text, [...path, index]);
-    const item: Value = now.startsWith('{') && !now.includes('\n') ? new Raw(now) : (items[index] as { [key: string]: Value });
+    const item: Value =
+        now.startsWith('{') && !now.includes('\n') ? new Raw(now) : (items[index] as { [key: string]: Value });
     return insert(remove(text, [...path, index]), path, to, item);
 }
 
@@ -176,22 +191,47 @@ export function removeLink(text: string, owner: Owner, index: number, go = ''): 
     const body = bodyOf(graph, owner);
     if (body.use !== undefined) {
         const [exit, targets] = Object.entries(isRecord(body.exits) ? body.exits : {})[index] ?? [];
-        return exit === undefined ? text : setExit(text, owner, exit, go === '' ? [] : texts(targets).filter((each) => each !== go));
+        return exit === undefined
+            ? text
+            : setExit(text, owner, exit, go === '' ? [] : texts(targets).filter((each) => each !== go));
     }
     const targets = texts(reactionsOf(graph, owner)[index]?.start);
-    return targets.length > 1 && go !== '' ? setTargets(text, owner, index, targets.filter((each) => each !== go)) : removeReaction(text, owner, index);
+    return targets.length > 1 && go !== ''
+        ? setTargets(
+              text,
+              owner,
+              index,
+              targets.filter((each) => each !== go),
+          )
+        : removeReaction(text, owner, index);
 }
 
 /** Let a link lead elsewhere, or come from another state; its condition comes along. */
 export function moveLink(text: string, owner: Owner, index: number, oldGo: string, from: string, go: string): string {
     const graph = readGraph(text);
     const reaction = reactionsOf(graph, owner)[index];
-    if (bodyOf(graph, owner).use !== undefined || bodyOf(graph, from).use !== undefined || !reaction || go.startsWith('@')) return text;
+    if (
+        bodyOf(graph, owner).use !== undefined ||
+        bodyOf(graph, from).use !== undefined ||
+        !reaction ||
+        go.startsWith('@')
+    )
+        return text;
     if (from === owner) {
         const targets = texts(reaction.start);
-        return setTargets(text, owner, index, targets.length === 0 ? [go] : [...new Set(targets.map((each) => (each === oldGo ? go : each)))]);
+        return setTargets(
+            text,
+            owner,
+            index,
+            targets.length === 0 ? [go] : [...new Set(targets.map((each) => (each === oldGo ? go : each)))],
+        );
     }
-    return removeLink(addReaction(text, from, { ...(reaction as { [key: string]: Value }), start: go }), owner, index, oldGo);
+    return removeLink(
+        addReaction(text, from, { ...(reaction as { [key: string]: Value }), start: go }),
+        owner,
+        index,
+        oldGo,
+    );
 }
 
 /** What follows an exit of a used program. */
@@ -204,7 +244,13 @@ export function setExit(text: string, state: string, exit: string, targets: read
 }
 
 /** Put a new state into a link. */
-export function insertState(text: string, from: string, index: number, id: string, content: { [key: string]: Value }): string {
+export function insertState(
+    text: string,
+    from: string,
+    index: number,
+    id: string,
+    content: { [key: string]: Value },
+): string {
     const graph = readGraph(text);
     const link = graph.nodes.find((node) => node.id === from)?.candidates.find((each) => each.index === index);
     if (!link || link.go === '') return text;
@@ -236,15 +282,21 @@ export function setPart(text: string, state: string, slots: readonly Slot[], slo
     const content = bodyOf(readGraph(text), state);
     const path = ['actions', state, 'parts'];
     if (isRecord(content.parts)) return part === '' ? remove(text, [...path, slot]) : set(text, [...path, slot], part);
-    if (slots.length === 1) return part === '' ? remove(text, path) : set(text, path, Array.isArray(content.parts) ? [part] : part);
+    if (slots.length === 1)
+        return part === '' ? remove(text, path) : set(text, path, Array.isArray(content.parts) ? [part] : part);
     const now = { ...partsOf(content, slots), [slot]: part };
-    const given = Object.fromEntries(slots.map(({ name }) => [name, now[name] ?? '']).filter(([, each]) => each !== ''));
+    const given = Object.fromEntries(
+        slots.map(({ name }) => [name, now[name] ?? '']).filter(([, each]) => each !== ''),
+    );
     return set(text, path, given);
 }
 
 // --- lines ------------------------------------------------------------------------------------------
 
-/** The state, and the index of its reaction, that a line is part of; -1: no reaction. A free-standing one has the state ''. */
+/**
+ * The state, and the index of its reaction, that a line is part of; -1: no reaction. A free-standing one has the state
+ * ''.
+ */
 export function placeOfLine(text: string, line: number): { state: string; reaction: number } {
     const graph = readGraph(text);
     if (line < 1) return { state: '', reaction: -1 };
@@ -266,7 +318,10 @@ export function itemOfLine(text: string, line: number, path: Path, count: number
 }
 
 function inLine(text: string, line: number): (path: Path) => boolean {
-    const begin = text.split('\n').slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);
+    const begin = text
+        .split('\n')
+        .slice(0, line - 1)
+        .reduce((sum, each) => sum + each.length + 1, 0);
     const end = (text.indexOf('\n', begin) + 1 || text.length + 1) - 1;
     return (path) => {
         const found = place(text, path);

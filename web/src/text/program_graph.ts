@@ -1,10 +1,19 @@
 // What the picture of a program shows: states, reactions that lead from state to state, exits.
 
-import { type Candidate, type Graph, type GraphNode, isRecord, type Json, listed, type Reaction, texts } from './graph.ts';
+import {
+    type Candidate,
+    type Graph,
+    type GraphNode,
+    isRecord,
+    type Json,
+    listed,
+    type Reaction,
+    texts,
+} from './graph.ts';
 import { placeOf } from './places.ts';
 
 function short(value: unknown): string {
-    const text = typeof value === 'string' ? value : JSON.stringify(value) ?? '';
+    const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
     return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }
 
@@ -22,18 +31,28 @@ function links(reaction: unknown, index: number): Candidate[] {
 /** Exits of a used program, each with the states that follow. */
 function exitLinks(exits: unknown): Candidate[] {
     return Object.entries(isRecord(exits) ? exits : {}).flatMap(([exit, targets], index) =>
-        texts(targets).map((go): Candidate => ({ index, on: [exit], when: '', go, end: '', event: '', stop: false })));
+        texts(targets).map((go): Candidate => ({ index, on: [exit], when: '', go, end: '', event: '', stop: false })),
+    );
 }
 
 function stateNode(id: string, action: unknown, start: string[], view: unknown): GraphNode {
     const body = isRecord(action) ? action : {};
     const given = isRecord(body.parameters) ? Object.entries(body.parameters) : [];
     const strategies = isRecord(body.strategies) ? Object.entries(body.strategies) : [];
-    const commands = listed(body.commands).filter(isRecord).map((command) => texts(command.part).join()).filter(Boolean);
+    const commands = listed(body.commands)
+        .filter(isRecord)
+        .map((command) => texts(command.part).join())
+        .filter(Boolean);
     const detail = [
         ...commands,
         ...given.map(([key, value]) => `${key} ${short(isRecord(value) ? value.value : value)}`),
-        ...strategies.map(([axis, list]) => `${axis}: ${listed(list).filter(isRecord).map((each) => String(each.name)).join(' / ')}`),
+        ...strategies.map(
+            ([axis, list]) =>
+                `${axis}: ${listed(list)
+                    .filter(isRecord)
+                    .map((each) => String(each.name))
+                    .join(' / ')}`,
+        ),
     ];
     return {
         id,
@@ -58,7 +77,12 @@ export function programGraph(content: Json): Graph {
         reactions: listed(content.reactions).flatMap((reaction, index): Reaction[] => {
             const body = isRecord(reaction) ? reaction : {};
             const targets = texts(body.start);
-            return (targets.length > 0 ? targets : ['']).map((go) => ({ index, when: String(body.when ?? ''), go, at: 'once' }));
+            return (targets.length > 0 ? targets : ['']).map((go) => ({
+                index,
+                when: String(body.when ?? ''),
+                go,
+                at: 'once',
+            }));
         }),
         is: null,
         content,
@@ -66,16 +90,22 @@ export function programGraph(content: Json): Graph {
     };
 }
 
-/** The exits of a program, from its text: those that it declares, otherwise its events and final states. */
+/** The events with which a final state stops. */
+function leaving(node: GraphNode): string[] {
+    const found = node.content.final === true ? node.candidates.filter((each) => each.stop) : [];
+    return found.map((each) => each.event).filter(Boolean);
+}
+
+/** The exits of a program that is a state of another one (U1). program/exits.py has both rules, too: exits.json. */
 export function exitsOf(graph: Graph): string[] {
-    if (isRecord(graph.content.exits)) return Object.keys(graph.content.exits);
-    const found = new Set<string>();
-    for (const node of graph.nodes) {
-        if (node.content.final !== true) continue;
-        const events = node.candidates.map((each) => each.end).filter(Boolean);
-        for (const event of events.length > 0 ? events : [node.id]) found.add(event);
-    }
-    // Without those of final states, all events.
-    if (found.size === 0) for (const node of graph.nodes) for (const { event } of node.candidates) if (event !== '') found.add(event);
-    return [...found];
+    const final = graph.nodes.filter((node) => node.content.final === true);
+    return [...new Set(final.flatMap((node) => (leaving(node).length > 0 ? leaving(node) : [node.id])))];
+}
+
+/** How a run of a program can end, which is what it declares under `exits` (N4). */
+export function endsOf(graph: Graph): string[] {
+    const ends = graph.nodes.flatMap(leaving);
+    const general = listed(graph.content.reactions).flatMap(links);
+    const all = [...graph.nodes.flatMap((node) => node.candidates), ...general].map((each) => each.event);
+    return [...new Set(ends.length > 0 ? ends : all.filter(Boolean))];
 }

@@ -1,8 +1,8 @@
 // Edits of a YAML text: each changes the characters that it must, and returns the new text. Comments, order and layout
 // of all else stay as they are.
 
-import { Document, isMap, isPair, isScalar, isSeq, parseDocument, Scalar, stringify } from 'yaml';
 import type { Node, Pair, YAMLMap, YAMLSeq } from 'yaml';
+import { Document, isMap, isPair, isScalar, isSeq, parseDocument, Scalar, stringify } from 'yaml';
 
 export type Step = string | number;
 export type Path = readonly Step[];
@@ -44,7 +44,9 @@ export function render(value: Value, flow = true): string {
     if (typeof value === 'string') return scalarText(value, flow);
     if (typeof value !== 'object') return String(value);
     if (Array.isArray(value)) return `[${value.map((item) => render(item)).join(', ')}]`;
-    return `{${Object.entries(value).map(([key, item]) => `${scalarText(key, true)}: ${render(item)}`).join(', ')}}`;
+    return `{${Object.entries(value)
+        .map(([key, item]) => `${scalarText(key, true)}: ${render(item)}`)
+        .join(', ')}}`;
 }
 
 /** "key: value" for a block mapping at an indentation: in one line if it fits, otherwise one line for each key. */
@@ -271,9 +273,7 @@ export function remove(text: string, path: Path): string {
     const parent = nodeAt(document, parentPath);
     const step = path[path.length - 1];
     if (!isMap(parent) && !isSeq(parent)) return text;
-    const index = isMap(parent)
-        ? parent.items.findIndex((pair) => keyOf(pair as Pair) === String(step))
-        : Number(step);
+    const index = isMap(parent) ? parent.items.findIndex((pair) => keyOf(pair as Pair) === String(step)) : Number(step);
     const items = parent.items as unknown[];
     if (items[index] === undefined) return text;
     if (items.length === 1 && parentPath.length > 0) {
@@ -324,10 +324,11 @@ export function mapScalars(text: string, change: (value: Value, path: Path) => V
                 walk(pair.value, [...path, keyOf(pair)], flow || node.flow === true);
             }
         } else if (isSeq(node)) {
-            node.items.forEach((item, index) => walk(item, [...path, index], flow || node.flow === true));
+            for (const [index, item] of node.items.entries()) walk(item, [...path, index], flow || node.flow === true);
         } else if (isScalar(node) && node.range) {
             const next = change(node.value as Value, path);
-            if (next !== undefined && next !== node.value) edits.push([...extent(text, node), renderLike(node, next, flow)]);
+            if (next !== undefined && next !== node.value)
+                edits.push([...extent(text, node), renderLike(node, next, flow)]);
         }
     };
     walk(parse(text).contents, [], false);

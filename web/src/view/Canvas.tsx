@@ -1,22 +1,43 @@
 import {
-    applyNodeChanges, Background, BackgroundVariant, BaseEdge, type Connection, Controls, type Edge, EdgeLabelRenderer, type EdgeProps,
-    getBezierPath, Handle, MarkerType, MiniMap, type Node, type NodeChange, type NodeProps, Panel, Position, ReactFlow,
-    ReactFlowProvider, SelectionMode, useReactFlow, useUpdateNodeInternals,
+    applyNodeChanges,
+    Background,
+    BackgroundVariant,
+    BaseEdge,
+    type Connection,
+    Controls,
+    type Edge,
+    EdgeLabelRenderer,
+    type EdgeProps,
+    getBezierPath,
+    Handle,
+    MarkerType,
+    MiniMap,
+    type Node,
+    type NodeChange,
+    type NodeProps,
+    Panel,
+    Position,
+    ReactFlow,
+    ReactFlowProvider,
+    SelectionMode,
+    useReactFlow,
+    useUpdateNodeInternals,
 } from '@xyflow/react';
 import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
-
-import { ask, type Answer } from '../server.ts';
-import { base, type Laid, store, useStore } from '../store.ts';
-import { connect, disconnect } from '../text/blueprint_edits.ts';
-import { addCandidate } from '../text/blueprint_edits.ts';
-import { activeStates } from '../program_live.ts';
-import { addReaction, moveLink, setStart } from '../text/program_edits.ts';
+import { ask } from '../server.ts';
+import type { Laid } from '../store/picture.ts';
+import { activeStates } from '../store/program_live.ts';
+import { base } from '../store/ran.ts';
+import { store, useStore } from '../store/store.ts';
+import { addCandidate, connect, disconnect } from '../text/blueprint_edits.ts';
 import { moveBox as moveNode, nodesOf } from '../text/folds.ts';
-import { wayOf, type Way } from '../way.ts';
+import { addReaction, moveLink, setStart } from '../text/program_edits.ts';
+import { type Way, wayOf } from '../way.ts';
+import type { Answer } from '../wire.ts';
 import { detour } from './detour.ts';
 import { FoldedNode, FoldMenu } from './Folded.tsx';
 import { foldPicture } from './folding.ts';
-import { type Box, kept, layoutRequest, type Link, pictureOf } from './picture.ts';
+import { type Box, kept, type Link, layoutRequest, pictureOf } from './picture.ts';
 
 export interface NodeData extends Record<string, unknown> {
     box: Box;
@@ -38,7 +59,11 @@ export interface NodeData extends Record<string, unknown> {
 }
 
 const LEVELS: Record<string, string> = {
-    capability: 'capability', meta_skill: 'meta skill', motion_skill: 'motion skill', behavior_skill: 'behavior skill', blueprint: 'blueprint',
+    capability: 'capability',
+    meta_skill: 'meta skill',
+    motion_skill: 'motion skill',
+    behavior_skill: 'behavior skill',
+    blueprint: 'blueprint',
 };
 
 export function levelName(level: string): string {
@@ -46,7 +71,12 @@ export function levelName(level: string): string {
 }
 
 export const STATES: Record<string, string> = {
-    runs: 'runs', ends: 'is being cancelled', asks: 'asks', before: 'stands before', after: 'stands after', cut: 'was stopped',
+    runs: 'runs',
+    ends: 'is being cancelled',
+    asks: 'asks',
+    before: 'stands before',
+    after: 'stands after',
+    cut: 'was stopped',
 };
 
 const SkillNode = memo(function SkillNode({ data, selected }: NodeProps<Node<NodeData>>) {
@@ -61,10 +91,21 @@ const SkillNode = memo(function SkillNode({ data, selected }: NodeProps<Node<Nod
             </div>
         );
     }
-    const classes = ['node', `level-${data.level || 'built_in'}`, selected && 'selected', data.state && `is-${data.state}`,
-        data.result && (data.failure ? 'was-failure' : 'was-success'), data.mistake && (data.warning ? 'has-warning' : 'has-mistake'), data.change && `changed-${data.change}`, data.isFinal && 'is-final'];
+    const classes = [
+        'node',
+        `level-${data.level || 'built_in'}`,
+        selected && 'selected',
+        data.state && `is-${data.state}`,
+        data.result && (data.failure ? 'was-failure' : 'was-success'),
+        data.mistake && (data.warning ? 'has-warning' : 'has-mistake'),
+        data.change && `changed-${data.change}`,
+        data.isFinal && 'is-final',
+    ];
     return (
-        <div className={classes.filter(Boolean).join(' ')} style={{ width: box.width, minHeight: box.height }} title={data.mistake || undefined}>
+        <div
+            className={classes.filter(Boolean).join(' ')}
+            style={{ width: box.width, minHeight: box.height }}
+            title={data.mistake || undefined}>
             <Handle type="target" position={Position.Top} id="in" />
             <div className="node-head">
                 {data.breakpoint && <span className="breakpoint" title="breakpoint" />}
@@ -74,16 +115,33 @@ const SkillNode = memo(function SkillNode({ data, selected }: NodeProps<Node<Nod
                 {data.state !== '' && <span className="chip state-chip">{STATES[data.state] ?? data.state}</span>}
                 {data.state === '' && data.result !== '' && <span className="chip result-chip">{data.result}</span>}
                 {data.jump && <span className="chip jump-chip">jump waits</span>}
-                {data.mistake !== '' && <span className="mistake-sign" aria-label="mistake">!</span>}
+                {data.mistake !== '' && (
+                    <span className="mistake-sign" role="img" aria-label="mistake">
+                        !
+                    </span>
+                )}
             </div>
             <div className="node-skill">{node.skill || node.kind.replace('_', ' ') || 'does nothing yet'}</div>
-            {(data.governs || node.detail) !== '' && <div className={data.governs ? 'node-detail governs' : 'node-detail'}>{data.governs || node.detail}</div>}
-            {data.reaction !== '' && <div className="reaction-mark" title="A reaction leads here from any node">⚡ {data.reaction}</div>}
+            {(data.governs || node.detail) !== '' && (
+                <div className={data.governs ? 'node-detail governs' : 'node-detail'}>
+                    {data.governs || node.detail}
+                </div>
+            )}
+            {data.reaction !== '' && (
+                <div className="reaction-mark" title="A reaction leads here from any node">
+                    ⚡ {data.reaction}
+                </div>
+            )}
             <div className={box.ports.length > 1 ? 'ports' : 'ports single'}>
                 {box.ports.map((port) => (
                     <div className={port.failure ? 'port failure' : 'port'} key={port.name}>
                         {box.ports.length > 1 && port.name}
-                        <Handle type="source" position={Position.Bottom} id={port.name} title={`Draw from here: what follows ${port.name}`} />
+                        <Handle
+                            type="source"
+                            position={Position.Bottom}
+                            id={port.name}
+                            title={`Draw from here: what follows ${port.name}`}
+                        />
                     </div>
                 ))}
             </div>
@@ -116,7 +174,12 @@ function backPath(x: number, y: number, tx: number, ty: number, aside: number): 
     const low = y + 18;
     const high = ty - 22;
     const s = tx < aside ? -1 : 1;
-    const path = `M${x},${y} L${x},${low - r} Q${x},${low} ${x + r},${low} L${aside - r},${low} Q${aside},${low} ${aside},${low - r} L${aside},${high + r} Q${aside},${high} ${aside + s * r},${high} L${tx - s * r},${high} Q${tx},${high} ${tx},${high + r} L${tx},${ty}`;
+    const path = [
+        `M${x},${y} L${x},${low - r} Q${x},${low} ${x + r},${low}`,
+        `L${aside - r},${low} Q${aside},${low} ${aside},${low - r}`,
+        `L${aside},${high + r} Q${aside},${high} ${aside + s * r},${high}`,
+        `L${tx - s * r},${high} Q${tx},${high} ${tx},${high + r} L${tx},${ty}`,
+    ].join(' ');
     return [path, aside, (low + high) / 2];
 }
 
@@ -138,9 +201,14 @@ const LinkEdge = memo(function LinkEdge(props: EdgeProps<Edge<LinkData>>) {
     const { sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition, data, markerEnd, id } = props;
     const ends = { sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition };
     const isBack = targetY < sourceY + 10;
-    const [path, labelX, labelY] = isBack ? backPath(sourceX, sourceY, targetX, targetY, data?.aside ?? Math.max(sourceX, targetX) + 120)
-        : data?.bends && data.bends.length > 0 ? bentPath([[sourceX, sourceY], ...data.bends, [targetX, targetY]]) : getBezierPath({ ...ends, curvature: 0.35 });
-    const classes = ['link', data?.failure && 'failure', data?.taken && 'taken', data?.chosen && 'chosen'].filter(Boolean).join(' ');
+    const [path, labelX, labelY] = isBack
+        ? backPath(sourceX, sourceY, targetX, targetY, data?.aside ?? Math.max(sourceX, targetX) + 120)
+        : data?.bends && data.bends.length > 0
+          ? bentPath([[sourceX, sourceY], ...data.bends, [targetX, targetY]])
+          : getBezierPath({ ...ends, curvature: 0.35 });
+    const classes = ['link', data?.failure && 'failure', data?.taken && 'taken', data?.chosen && 'chosen']
+        .filter(Boolean)
+        .join(' ');
     return (
         <>
             <BaseEdge id={id} path={path} markerEnd={markerEnd} className={classes} interactionWidth={22} />
@@ -150,8 +218,7 @@ const LinkEdge = memo(function LinkEdge(props: EdgeProps<Edge<LinkData>>) {
                         className={`link-label nopan ${classes}`}
                         style={{ transform: `translate(-50%, -50%) translate(${labelX}px, ${labelY}px)` }}
                         title={data.label}
-                        onClick={() => store.select([], { node: data.node, index: data.index })}
-                    >
+                        onClick={() => store.docs.select([], { node: data.node, index: data.index })}>
                         {data.label.length > 44 ? `${data.label.slice(0, 43)}…` : data.label}
                     </div>
                 </EdgeLabelRenderer>
@@ -165,15 +232,29 @@ interface Detour {
     points: [number, number][];
 }
 
-/** Beside the boxes between two nodes, of which a person moved one. While somebody drags, only links of what is dragged get new ways. */
-function aroundBoxes(id: string, from: Node, to: Node, nodes: readonly Node[], known: Map<string, Detour>, isDragging: boolean): [number, number][] {
+/**
+ * Beside the boxes between two nodes, of which a person moved one. While somebody drags, only links of what is dragged
+ * get new ways.
+ */
+function aroundBoxes(
+    id: string,
+    from: Node,
+    to: Node,
+    nodes: readonly Node[],
+    known: Map<string, Detour>,
+    isDragging: boolean,
+): [number, number][] {
     const begin: [number, number] = [from.position.x + (from.width ?? 0) / 2, from.position.y + (from.height ?? 0)];
     const end: [number, number] = [to.position.x + (to.width ?? 0) / 2, to.position.y];
     const ends = [...begin, ...end].join();
     const before = known.get(id);
     if (isDragging && before?.ends === ends) return before.points;
     const others = nodes.filter((node) => node.id !== from.id && node.id !== to.id);
-    const boxes = others.map(({ position, width, height }) => ({ ...position, width: width ?? 0, height: height ?? 0 }));
+    const boxes = others.map(({ position, width, height }) => ({
+        ...position,
+        width: width ?? 0,
+        height: height ?? 0,
+    }));
     const points = end[1] < begin[1] + 10 ? [] : detour(begin, end, boxes);
     known.set(id, { ends, points });
     return points;
@@ -181,19 +262,22 @@ function aroundBoxes(id: string, from: Node, to: Node, nodes: readonly Node[], k
 
 // What never changes: with new functions and objects, React Flow draws all nodes and links at each move of the mouse.
 function chooseLink(_: unknown, { data }: Edge<LinkData>): void {
-    if (data) store.select([], { node: data.node, index: data.index });
+    if (data) store.docs.select([], { node: data.node, index: data.index });
 }
 
 function reconnect({ data, target }: Edge<LinkData>, to: Connection): void {
     if (!data) return;
     const { node, index } = data;
-    store.edit((text) => store.doc?.shown.isProgram ? moveLink(text, node, index, target, to.source, to.target)
-        : connect(disconnect(text, node, index), to.source, to.sourceHandle ?? 'success', to.target));
+    store.docs.edit((text) =>
+        store.docs.doc?.shown.isProgram
+            ? moveLink(text, node, index, target, to.source, to.target)
+            : connect(disconnect(text, node, index), to.source, to.sourceHandle ?? 'success', to.target),
+    );
 }
 
 function openNode(_: unknown, node: Node<NodeData>): void {
-    const inner = store.doc?.shown.nodes.find((each) => each.id === node.id);
-    if (inner?.skill) void store.openSkill(inner.skill);
+    const inner = store.docs.doc?.shown.nodes.find((each) => each.id === node.id);
+    if (inner?.skill) void store.versions.openSkill(inner.skill);
 }
 
 function mapColor(node: Node): string {
@@ -201,7 +285,9 @@ function mapColor(node: Node): string {
 }
 
 const PRO_OPTIONS = { hideAttribution: true };
-const ARIA_LABELS = { 'node.a11yDescription.default': 'Press Enter to select, arrow keys to move, F2 to rename, Delete to remove.' };
+const ARIA_LABELS = {
+    'node.a11yDescription.default': 'Press Enter to select, arrow keys to move, F2 to rename, Delete to remove.',
+};
 const NODE_TYPES = { skill: SkillNode };
 const EDGE_TYPES = { link: LinkEdge };
 const NOWHERE: Laid = { structure: '', places: {}, bends: {} };
@@ -209,23 +295,26 @@ const NO_BENDS: [number, number][] = [];
 const NO_WAY: Way = { nodes: new Map(), links: new Set(), stands: '' };
 
 function usePlaces(key: number, structure: string, request: object): Laid {
-    const known = store.places.get(key);
+    const known = store.picture.places.get(key);
     const [, again] = useState(0);
     useEffect(() => {
         if (known?.structure === structure) return;
         let over = false;
         // Of several edits in a row, the last picture is laid out.
-        const timer = setTimeout(() => void ask<Answer & Partial<Laid>>('layout', request).then((answer) => {
-            if (over || !answer.places) return;
-            store.places.set(key, { structure, places: answer.places, bends: answer.bends ?? {} });
-            again((n) => n + 1);
-        }), 0);
+        const timer = setTimeout(
+            () =>
+                void ask<Answer & Partial<Laid>>('layout', request).then((answer) => {
+                    if (over || !answer.places) return;
+                    store.picture.places.set(key, { structure, places: answer.places, bends: answer.bends ?? {} });
+                    again((n) => n + 1);
+                }),
+            0,
+        );
         return () => {
             over = true;
             clearTimeout(timer);
         };
         // The request follows from the structure.
-        // eslint-disable-next-line react-hooks/exhaustive-deps
     }, [key, structure]);
     return known ?? NOWHERE;
 }
@@ -233,57 +322,103 @@ function usePlaces(key: number, structure: string, request: object): Laid {
 /** The same nodes as before as long as only what they show has changed: links do not care. */
 function useOutline(nodes: Node<NodeData>[]): Node<NodeData>[] {
     const known = useRef(nodes);
-    const isSame = nodes.length === known.current.length && nodes.every((node, n) => {
-        const before = known.current[n];
-        return node === before || (node.id === before?.id && node.position.x === before.position.x && node.position.y === before.position.y
-            && node.width === before.width && node.height === before.height);
-    });
+    const isSame =
+        nodes.length === known.current.length &&
+        nodes.every((node, n) => {
+            const before = known.current[n];
+            return (
+                node === before ||
+                (node.id === before?.id &&
+                    node.position.x === before.position.x &&
+                    node.position.y === before.position.y &&
+                    node.width === before.width &&
+                    node.height === before.height)
+            );
+        });
     if (!isSame) known.current = nodes;
     return known.current;
 }
 
 function Flow() {
     const it = useStore();
-    const doc = it.doc;
+    const doc = it.docs.doc;
     const flow = useReactFlow<Node<NodeData>, Edge<LinkData>>();
     const [menu, setMenu] = useState<{ x: number; y: number; node: string } | null>(null);
     const graph = doc?.shown;
-    const picture = useMemo(() => (graph ? foldPicture(pictureOf(graph, (name) => it.skill(name)), graph) : null), [graph, it.skills]); // eslint-disable-line
+    const picture = useMemo(
+        () =>
+            graph
+                ? foldPicture(
+                      pictureOf(graph, (name) => it.library.skill(name)),
+                      graph,
+                  )
+                : null,
+        [graph, it.library.skills],
+    );
     const first = graph?.nodes.find((node) => node.isStart)?.id ?? '';
     const start = picture?.boxes.find((box) => box.fold?.nodes.includes(first))?.id ?? first;
     const laid = usePlaces(doc?.key ?? -1, picture?.structure ?? '', picture ? layoutRequest(picture, start) : {});
-    const isLaid = picture !== null && it.places.get(doc?.key ?? -1)?.structure === picture.structure;
-    const prefix = it.prefix;
-    const replay = it.replay;
-    const isOther = replay !== null && !['same', 'unknown'].includes(it.comparedWith(replay.records));
+    const isLaid = picture !== null && it.picture.places.get(doc?.key ?? -1)?.structure === picture.structure;
+    const prefix = it.drawn.prefix;
+    const replay = it.runs.replay;
+    const isOther = replay !== null && !['same', 'unknown'].includes(it.drawn.comparedWith(replay.records));
     const way = useMemo((): Way => {
-        if (replay) return isOther ? NO_WAY : wayOf(replay.records, replayPrefix(replay.records, graph?.name ?? ''), replay.at);
-        return prefix === null ? NO_WAY : wayOf(it.log.records, prefix);
-    }, [replay, isOther, prefix, it.log]); // eslint-disable-line
-    const live = it.nodes;
-    const run = it.run;
+        if (replay)
+            return isOther ? NO_WAY : wayOf(replay.records, replayPrefix(replay.records, graph?.name ?? ''), replay.at);
+        return prefix === null ? NO_WAY : wayOf(it.runs.log.records, prefix);
+    }, [replay, isOther, prefix, it.runs.log]);
+    const live = it.runs.nodes;
+    const run = it.runs.run;
 
-    const programs = it.live.robot.programs;
+    const programs = it.link.live.robot.programs;
     const activeKey = graph?.isProgram ? JSON.stringify(programs) : '';
-    const running = graph?.isProgram ? it.running.join() : '';
-    const active = useMemo(() => activeStates(graph?.isProgram ? graph.name : '', graph?.nodes.map((node) => node.id) ?? [], programs ?? [], it.running, it.uses),
-        [graph, activeKey, running, it.uses]); // eslint-disable-line
+    const running = graph?.isProgram ? it.runs.running.join() : '';
+    const active = useMemo(
+        () =>
+            activeStates(
+                graph?.isProgram ? graph.name : '',
+                graph?.nodes.map((node) => node.id) ?? [],
+                programs ?? [],
+                it.runs.running,
+                it.library.uses,
+                it.drawn.isShown,
+            ),
+        [graph, doc?.basedOn, activeKey, running, it.library.uses, it.drawn.textsLoaded],
+    );
     const computed = useMemo((): Node<NodeData>[] => {
         if (!picture || !graph || !doc) return [];
         const full = (id: string): string => (prefix === null ? '@' : prefix === '' ? id : `${prefix}/${id}`);
-        const points = new Set(run && run.state !== 'ended' && prefix !== null ? run.breakpoints : (it.breakpoints[graph.name] ?? []).map(full));
-        const own = new Set(it.breakpoints[graph.name] ?? []);
+        const points = new Set(
+            run && run.state !== 'ended' && prefix !== null
+                ? run.breakpoints
+                : (it.orders.breakpoints[graph.name] ?? []).map(full),
+        );
+        const own = new Set(it.orders.breakpoints[graph.name] ?? []);
         return picture.boxes.map((box, n): Node<NodeData> => {
             const ids = box.fold?.nodes ?? [box.id];
             const paths = ids.map(full);
             const now = replay || prefix === null ? undefined : live.find((each) => paths.includes(each.path));
             const isActive = graph.isProgram && active.has(box.id);
-            const stands = !replay && prefix !== null && run && ['before', 'after', 'cut'].includes(run.state) && paths.includes(way.stands) ? run.state : '';
-            const visited = box.fold ? ids.map((id) => way.nodes.get(id)).find((each) => each?.running) : way.nodes.get(box.id);
-            const skill = box.node ? it.skill(box.node.skill) : undefined;
+            const stands =
+                !replay &&
+                prefix !== null &&
+                run &&
+                ['before', 'after', 'cut'].includes(run.state) &&
+                paths.includes(way.stands)
+                    ? run.state
+                    : '';
+            const visited = box.fold
+                ? ids.map((id) => way.nodes.get(id)).find((each) => each?.running)
+                : way.nodes.get(box.id);
+            const skill = box.node ? it.library.skill(box.node.skill) : undefined;
             const wrong = doc.mistakes.filter((mistake) => ids.includes(mistake.node) && !box.end);
             const reaction = graph.reactions.find((each) => ids.includes(each.go) && !box.end);
-            const isFailure = visited !== undefined && (visited.result === 'failed' || visited.result === 'timeout' || visited.result === 'cancelled' || (skill?.failures.includes(visited.result) ?? false));
+            const isFailure =
+                visited !== undefined &&
+                (visited.result === 'failed' ||
+                    visited.result === 'timeout' ||
+                    visited.result === 'cancelled' ||
+                    (skill?.failures.includes(visited.result) ?? false));
             const place = box.node?.place ?? box.fold?.place ?? laid.places[box.id] ?? [0, n * 110];
             return {
                 id: box.id,
@@ -308,16 +443,36 @@ function Flow() {
                     warning: wrong.every((mistake) => mistake.warning),
                     breakpoint: ids.some((id) => points.has(full(id)) || own.has(id)),
                     jump: !replay && paths.includes(run?.jump ?? ''),
-                    isStart: box.fold ? ids.includes(first) : box.node?.isStart ?? false,
+                    isStart: box.fold ? ids.includes(first) : (box.node?.isStart ?? false),
                     reaction: reaction ? reaction.when : '',
                     change: '',
                     governs: active.get(box.id)?.strategies.join(', ') ?? '',
                     isFinal: graph.isProgram && box.node?.content.final === true,
                 },
-                ...(box.fold && { draggable: !doc.readOnly, selectable: true, focusable: true, ariaLabel: `Folded ${box.fold.name}: ${ids.join(', ')}` }),
+                ...(box.fold && {
+                    draggable: !doc.readOnly,
+                    selectable: true,
+                    focusable: true,
+                    ariaLabel: `Folded ${box.fold.name}: ${ids.join(', ')}`,
+                }),
             };
         });
-    }, [picture, graph, doc?.mistakes, doc?.selection, doc?.readOnly, laid, live, run, way, prefix, replay, it.breakpoints, it.skills, active]); // eslint-disable-line
+    }, [
+        picture,
+        graph,
+        doc?.mistakes,
+        doc?.selection,
+        doc?.readOnly,
+        laid,
+        live,
+        run,
+        way,
+        prefix,
+        replay,
+        it.orders.breakpoints,
+        it.library.skills,
+        active,
+    ]);
 
     const [nodes, setNodes] = useState<Node<NodeData>[]>(computed);
     const [drawn, setDrawn] = useState(computed);
@@ -348,11 +503,20 @@ function Flow() {
             const to = at.get(link.to);
             let aside = 0;
             if (from && to && to.position.y < from.position.y + (from.height ?? 0) + 10) {
-                const between = outline.filter((node) => node.position.y < from.position.y + (from.height ?? 0) + 20 && node.position.y + (node.height ?? 0) > to.position.y - 24);
+                const between = outline.filter(
+                    (node) =>
+                        node.position.y < from.position.y + (from.height ?? 0) + 20 &&
+                        node.position.y + (node.height ?? 0) > to.position.y - 24,
+                );
                 aside = Math.max(...between.map((node) => node.position.x + (node.width ?? 0))) + 26 + 14 * (backs % 8);
                 backs += 1;
             }
-            const bends = isLaidOut(link.from) && isLaidOut(link.to) ? laid.bends[`${link.from}>${link.to}`] ?? NO_BENDS : from && to ? aroundBoxes(link.id, from, to, outline, detours.current, dragging.current) : NO_BENDS;
+            const bends =
+                isLaidOut(link.from) && isLaidOut(link.to)
+                    ? (laid.bends[`${link.from}>${link.to}`] ?? NO_BENDS)
+                    : from && to
+                      ? aroundBoxes(link.id, from, to, outline, detours.current, dragging.current)
+                      : NO_BENDS;
             return kept(oldWays.current.get(link.id), { link, bends, aside });
         });
         oldWays.current = new Map(made.map((each) => [each.link.id, each]));
@@ -366,12 +530,34 @@ function Flow() {
             const before = old.get(link.id);
             const taken = [link.id, ...(link.others ?? [])].some((id) => way.links.has(id));
             const chosen = doc?.link?.node === link.node && doc.link.index === link.index;
-            if (before?.data && before.data.of === of && before.data.taken === taken && before.data.chosen === chosen) return before;
+            if (before?.data && before.data.of === of && before.data.taken === taken && before.data.chosen === chosen)
+                return before;
             return {
-                id: link.id, type: 'link', source: link.from, sourceHandle: link.port, target: link.to, targetHandle: 'in', selected: chosen,
+                id: link.id,
+                type: 'link',
+                source: link.from,
+                sourceHandle: link.port,
+                target: link.to,
+                targetHandle: 'in',
+                selected: chosen,
                 ariaLabel: `From ${link.from} on ${link.port} to ${link.to}`,
-                markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color: chosen ? '#1d4ed8' : taken ? '#15803d' : link.failure ? '#b45309' : '#64748b' },
-                data: { label: link.label, failure: link.failure, taken, chosen, node: link.node, index: link.index, bends, aside, of },
+                markerEnd: {
+                    type: MarkerType.ArrowClosed,
+                    width: 16,
+                    height: 16,
+                    color: chosen ? '#1d4ed8' : taken ? '#15803d' : link.failure ? '#b45309' : '#64748b',
+                },
+                data: {
+                    label: link.label,
+                    failure: link.failure,
+                    taken,
+                    chosen,
+                    node: link.node,
+                    index: link.index,
+                    bends,
+                    aside,
+                    of,
+                },
             };
         });
         const isSame = made.length === oldEdges.current.length && made.every((edge, n) => edge === oldEdges.current[n]);
@@ -379,7 +565,8 @@ function Flow() {
         return oldEdges.current;
     }, [ways, way, doc?.link]);
 
-    // Where links begin has to be measured again when a node got other ports; in one go, for each call draws everything.
+    // Where links begin has to be measured again when a node got other ports; in one go, for each call draws
+    // everything.
     const update = useUpdateNodeInternals();
     const portsSeen = useRef(new Map<string, string>());
     useEffect(() => {
@@ -396,31 +583,37 @@ function Flow() {
     const fitted = useRef(-1);
     const [fits, setFits] = useState(-1);
     useEffect(() => {
-        if (!isLaid || fitted.current === it.fitWanted) return;
-        const wanted = fitted.current = it.fitWanted;
-        setTimeout(() => void flow.fitView({ padding: 0.12, maxZoom: 1.1, duration: 0 }).then(() => setFits(wanted)), 60);
-    }, [isLaid, it.fitWanted, flow]);
-    const isBusy = computed.length > 0 && (!isLaid || drawn !== computed || fits !== it.fitWanted);
+        if (!isLaid || fitted.current === it.picture.fitWanted) return;
+        const wanted = it.picture.fitWanted;
+        fitted.current = wanted;
+        setTimeout(
+            () => void flow.fitView({ padding: 0.12, maxZoom: 1.1, duration: 0 }).then(() => setFits(wanted)),
+            60,
+        );
+    }, [isLaid, it.picture.fitWanted, flow]);
+    const isBusy = computed.length > 0 && (!isLaid || drawn !== computed || fits !== it.picture.fitWanted);
 
     const onNodesChange = useCallback((changes: NodeChange<Node<NodeData>>[]) => {
         setNodes((before) => applyNodeChanges(changes, before));
         const picked = changes.filter((change) => change.type === 'select');
-        if (picked.length > 0 && store.doc) {
-            const chosen = new Set(store.doc.selection);
+        if (picked.length > 0 && store.docs.doc) {
+            const chosen = new Set(store.docs.doc.selection);
             for (const change of picked) {
                 // A folded box stands for all of its nodes.
-                for (const id of nodesOf(store.doc.shown, change.id)) {
+                for (const id of nodesOf(store.docs.doc.shown, change.id)) {
                     if (change.selected) chosen.add(id);
                     else chosen.delete(id);
                 }
             }
-            store.select([...chosen].filter((id) => !id.startsWith('@')));
+            store.docs.select([...chosen].filter((id) => !id.startsWith('@')));
         }
-        const moved = changes.filter((change) => change.type === 'position' && change.dragging === false && change.position);
+        const moved = changes.filter(
+            (change) => change.type === 'position' && change.dragging === false && change.position,
+        );
         for (const change of moved) {
             if (change.type === 'position' && change.position && !dragging.current) {
                 const { x, y } = change.position; // by arrow keys
-                store.edit((text) => moveNode(text, change.id, x, y), `move ${change.id}`);
+                store.docs.edit((text) => moveNode(text, change.id, x, y), `move ${change.id}`);
             }
         }
     }, []);
@@ -428,41 +621,73 @@ function Flow() {
     const onConnect = useCallback((connection: Connection) => {
         const { source, sourceHandle, target } = connection;
         const result = sourceHandle ?? 'success';
-        if (target.startsWith('@') && store.doc?.graph.isProgram) store.edit((text) => addReaction(text, source, { when: 'is_done', stop: true, event: target.slice(1) }));
-        else if (target.startsWith('@')) store.edit((text) => addCandidate(text, source, { on: [result], end: target.slice(1) }));
-        else store.edit((text) => connect(text, source, result, target));
-        const node = store.doc?.graph.nodes.find((each) => each.id === source);
+        if (target.startsWith('@') && store.docs.doc?.graph.isProgram)
+            store.docs.edit((text) =>
+                addReaction(text, source, { when: 'is_done', stop: true, event: target.slice(1) }),
+            );
+        else if (target.startsWith('@'))
+            store.docs.edit((text) => addCandidate(text, source, { on: [result], end: target.slice(1) }));
+        else store.docs.edit((text) => connect(text, source, result, target));
+        const node = store.docs.doc?.graph.nodes.find((each) => each.id === source);
         const at = node?.candidates.findIndex((c) => c.go === target && c.on[0] === result) ?? -1;
-        if (at >= 0) store.select([], { node: source, index: node?.candidates[at]?.index ?? at });
+        if (at >= 0) store.docs.select([], { node: source, index: node?.candidates[at]?.index ?? at });
     }, []);
 
-    const drop = useCallback((event: React.DragEvent) => {
-        event.preventDefault();
-        const what = event.dataTransfer.getData('application/x-skill');
-        if (what === '') return;
-        const { x, y } = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
-        const under = document.elementsFromPoint(event.clientX, event.clientY).map((element) => element.closest('.react-flow__edge')).find(Boolean);
-        const label = document.elementsFromPoint(event.clientX, event.clientY).find((element) => element.classList.contains('link-label'));
-        const id = under?.getAttribute('data-id') ?? '';
-        const link = picture?.links.find((each) => each.id === id) ?? (label ? picture?.links.find((each) => each.label === label.getAttribute('title')) : undefined);
-        // Below what is there already: nodes do not lie on each other.
-        const left = Math.round(x - 95);
-        let top = Math.round(y - 30);
-        for (let again = true; again; ) {
-            const under = flow.getNodes().find((node) => node.position.x < left + 250 && node.position.x + (node.width ?? 0) > left && node.position.y < top + 110 && node.position.y + (node.height ?? 0) > top);
-            again = under !== undefined;
-            if (under) top = Math.round(under.position.y + (under.height ?? 0) + 24);
-        }
-        store.add(what, [left, top], link ? { node: link.node, index: link.index } : undefined);
-    }, [flow, picture]);
+    const drop = useCallback(
+        (event: React.DragEvent) => {
+            event.preventDefault();
+            const what = event.dataTransfer.getData('application/x-skill');
+            if (what === '') return;
+            const { x, y } = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
+            const under = document
+                .elementsFromPoint(event.clientX, event.clientY)
+                .map((element) => element.closest('.react-flow__edge'))
+                .find(Boolean);
+            const label = document
+                .elementsFromPoint(event.clientX, event.clientY)
+                .find((element) => element.classList.contains('link-label'));
+            const id = under?.getAttribute('data-id') ?? '';
+            const link =
+                picture?.links.find((each) => each.id === id) ??
+                (label ? picture?.links.find((each) => each.label === label.getAttribute('title')) : undefined);
+            // Below what is there already: nodes do not lie on each other.
+            const left = Math.round(x - 95);
+            let top = Math.round(y - 30);
+            for (let again = true; again; ) {
+                const under = flow
+                    .getNodes()
+                    .find(
+                        (node) =>
+                            node.position.x < left + 250 &&
+                            node.position.x + (node.width ?? 0) > left &&
+                            node.position.y < top + 110 &&
+                            node.position.y + (node.height ?? 0) > top,
+                    );
+                again = under !== undefined;
+                if (under) top = Math.round(under.position.y + (under.height ?? 0) + 24);
+            }
+            store.building.add(what, [left, top], link ? { node: link.node, index: link.index } : undefined);
+        },
+        [flow, picture],
+    );
 
-    const begin = useCallback(() => { dragging.current = true; }, []);
+    const begin = useCallback(() => {
+        dragging.current = true;
+    }, []);
     const endSelection = useCallback((_: unknown, moved: Node<NodeData>[]) => {
         dragging.current = false;
-        store.edit((text) => moved.reduce((found, node) => moveNode(found, node.id, node.position.x, node.position.y), text));
+        store.docs.edit((text) =>
+            moved.reduce((found, node) => moveNode(found, node.id, node.position.x, node.position.y), text),
+        );
     }, []);
-    const end = useCallback((event: unknown, _: unknown, moved: Node<NodeData>[]) => endSelection(event, moved), [endSelection]);
-    const clear = useCallback(() => { setMenu(null); store.select([]); }, []);
+    const end = useCallback(
+        (event: unknown, _: unknown, moved: Node<NodeData>[]) => endSelection(event, moved),
+        [endSelection],
+    );
+    const clear = useCallback(() => {
+        setMenu(null);
+        store.docs.select([]);
+    }, []);
     const openMenu = useCallback((event: React.MouseEvent, node: Node<NodeData>) => {
         event.preventDefault();
         if (!node.id.startsWith('@')) setMenu({ x: event.clientX, y: event.clientY, node: node.id });
@@ -497,33 +722,60 @@ function Flow() {
                 onlyRenderVisibleElements={graph.nodes.length > 80}
                 proOptions={PRO_OPTIONS}
                 nodesConnectable={!doc.readOnly}
-                ariaLabelConfig={ARIA_LABELS}
-            >
+                ariaLabelConfig={ARIA_LABELS}>
                 <Background variant={BackgroundVariant.Dots} gap={20} size={1.2} color="#cbd5e1" />
                 <Controls showInteractive={false} />
-                {graph.nodes.length > 6 && <MiniMap pannable zoomable nodeColor={mapColor} ariaLabel="Map of all nodes" />}
-                {doc.graph.problem !== '' && <Panel position="top-center"><div className="banner bad">The text cannot be read now; this is the last picture. {doc.graph.problem}</div></Panel>}
-                {graph.nodes.length === 0 && graph.is === null && (
-                    <Panel position="top-center"><div className="banner">Drag {graph.isProgram ? 'an action' : 'a skill'} here from the left, or select one there and press Enter.</div></Panel>
+                {graph.nodes.length > 6 && (
+                    <MiniMap pannable zoomable nodeColor={mapColor} ariaLabel="Map of all nodes" />
                 )}
-                {graph.is !== null && <Panel position="top-center"><div className="banner">This skill is one call: {String(graph.is.skill ?? '')}. Its text shows it.</div></Panel>}
+                {doc.graph.problem !== '' && (
+                    <Panel position="top-center">
+                        <div className="banner bad">
+                            The text cannot be read now; this is the last picture. {doc.graph.problem}
+                        </div>
+                    </Panel>
+                )}
+                {graph.nodes.length === 0 && graph.is === null && (
+                    <Panel position="top-center">
+                        <div className="banner">
+                            Drag {graph.isProgram ? 'an action' : 'a skill'} here from the left, or select one there and
+                            press Enter.
+                        </div>
+                    </Panel>
+                )}
+                {graph.is !== null && (
+                    <Panel position="top-center">
+                        <div className="banner">
+                            This skill is one call: {String(graph.is.skill ?? '')}. Its text shows it.
+                        </div>
+                    </Panel>
+                )}
             </ReactFlow>
             {menu && find && (
                 <NodeMenu x={menu.x} y={menu.y} node={menu.node} skill={find.skill} close={() => setMenu(null)} />
             )}
-            {menu && !find && <FoldMenu x={menu.x} y={menu.y} fold={picture?.boxes.find((box) => box.id === menu.node)?.fold} close={() => setMenu(null)} />}
+            {menu && !find && (
+                <FoldMenu
+                    x={menu.x}
+                    y={menu.y}
+                    fold={picture?.boxes.find((box) => box.id === menu.node)?.fold}
+                    close={() => setMenu(null)}
+                />
+            )}
         </div>
     );
 }
 
 function replayPrefix(records: readonly { what: string; path?: unknown; skill?: unknown }[], name: string): string {
     if (records.some((record) => record.what === 'run' && record.skill === name)) return '';
-    const called = [...records].reverse().find((record) => record.what === 'call' && base(String(record.skill)) === name);
+    const called = [...records]
+        .reverse()
+        .find((record) => record.what === 'call' && base(String(record.skill)) === name);
     return called ? String(called.path) : '';
 }
 
 export function fullPath(node: string): string {
-    const prefix = store.prefix ?? '';
+    const prefix = store.drawn.prefix ?? '';
     return prefix === '' ? node : `${prefix}/${node}`;
 }
 
@@ -537,30 +789,94 @@ export function menuKeys(event: React.KeyboardEvent, close: () => void): void {
     }
 }
 
-function NodeMenu({ x, y, node, skill, close }: { x: number; y: number; node: string; skill: string; close: () => void }) {
+function NodeMenu({
+    x,
+    y,
+    node,
+    skill,
+    close,
+}: {
+    x: number;
+    y: number;
+    node: string;
+    skill: string;
+    close: () => void;
+}) {
     const it = useStore();
     const first = useRef<HTMLButtonElement>(null);
     useEffect(() => first.current?.focus(), []);
-    const run = it.run;
-    const runs = run !== undefined && run.state !== 'ended' && it.prefix !== null;
+    const run = it.runs.run;
+    const runs = run !== undefined && run.state !== 'ended' && it.drawn.prefix !== null;
     const item = (text: string, act: () => void, isFirst = false) => (
-        <button ref={isFirst ? first : undefined} role="menuitem" onClick={() => { close(); act(); }}>{text}</button>
+        <button
+            ref={isFirst ? first : undefined}
+            role="menuitem"
+            onClick={() => {
+                close();
+                act();
+            }}>
+            {text}
+        </button>
     );
     const top = Math.min(y, window.innerHeight - 360);
     return (
-        <div className="menu" role="menu" aria-label={`Node ${node}`} style={{ left: Math.min(x, window.innerWidth - 250), top }} onKeyDown={(event) => menuKeys(event, close)}>
-            {runs && !it.doc?.graph.isProgram && item('Jump here after the present node', () => it.control('jump', { node: fullPath(node) }), true)}
-            {runs && !it.doc?.graph.isProgram && item('Jump here now', () => it.control('jump', { node: fullPath(node), now: true }))}
-            {runs && !it.doc?.graph.isProgram && item('Jump here, then come back', () => it.control('jump', { node: fullPath(node), come_back: true }))}
-            {runs && !it.doc?.graph.isProgram && item('Skip it, as done', () => it.control('skip', { node: fullPath(node), value: 'done' }))}
-            {it.doc?.graph.isProgram && item('The program starts with it, or not', () => it.edit((text) => setStart(text, node, !it.doc?.graph.nodes.find((each) => each.id === node)?.isStart)), true)}
-            {!runs && !it.doc?.graph.isProgram && item('Start here', () => void it.start({ start_at: node }), true)}
-            {!it.doc?.graph.isProgram && item('Breakpoint before it, on or off', () => it.toggleBreakpoint(node))}
-            {skill !== '' && item(`Open ${skill}`, () => void it.openSkill(skill))}
-            {item('Copy as text', () => { it.select([node]); void it.copy(); })}
-            {!it.doc?.graph.isProgram && item('Fold the selection into one box', () => { if (!it.doc?.selection.includes(node)) it.select([node]); it.foldOrUnfold(); })}
-            {!it.doc?.graph.isProgram && item('Make a skill of the selection', () => { if (!it.doc?.selection.includes(node)) it.select([node]); it.dialog = { kind: 'extract' }; it.changed(); })}
-            {item('Delete', () => { it.select([node]); it.remove(); })}
+        <div
+            className="menu"
+            role="menu"
+            aria-label={`Node ${node}`}
+            style={{ left: Math.min(x, window.innerWidth - 250), top }}
+            onKeyDown={(event) => menuKeys(event, close)}>
+            {runs &&
+                !it.docs.doc?.graph.isProgram &&
+                item(
+                    'Jump here after the present node',
+                    () => it.orders.control('jump', { node: fullPath(node) }),
+                    true,
+                )}
+            {runs &&
+                !it.docs.doc?.graph.isProgram &&
+                item('Jump here now', () => it.orders.control('jump', { node: fullPath(node), now: true }))}
+            {runs &&
+                !it.docs.doc?.graph.isProgram &&
+                item('Jump here, then come back', () =>
+                    it.orders.control('jump', { node: fullPath(node), come_back: true }),
+                )}
+            {runs &&
+                !it.docs.doc?.graph.isProgram &&
+                item('Skip it, as done', () => it.orders.control('skip', { node: fullPath(node), value: 'done' }))}
+            {it.docs.doc?.graph.isProgram &&
+                item(
+                    'The program starts with it, or not',
+                    () =>
+                        it.docs.edit((text) =>
+                            setStart(text, node, !it.docs.doc?.graph.nodes.find((each) => each.id === node)?.isStart),
+                        ),
+                    true,
+                )}
+            {!runs &&
+                !it.docs.doc?.graph.isProgram &&
+                item('Start here', () => void it.orders.start({ start_at: node }), true)}
+            {!it.docs.doc?.graph.isProgram &&
+                item('Breakpoint before it, on or off', () => it.orders.toggleBreakpoint(node))}
+            {skill !== '' && item(`Open ${skill}`, () => void it.versions.openSkill(skill))}
+            {item('Copy as text', () => {
+                it.docs.select([node]);
+                void it.building.copy();
+            })}
+            {!it.docs.doc?.graph.isProgram &&
+                item('Fold the selection into one box', () => {
+                    if (!it.docs.doc?.selection.includes(node)) it.docs.select([node]);
+                    it.building.foldOrUnfold();
+                })}
+            {!it.docs.doc?.graph.isProgram &&
+                item('Make a skill of the selection', () => {
+                    if (!it.docs.doc?.selection.includes(node)) it.docs.select([node]);
+                    it.talk.show({ kind: 'extract' });
+                })}
+            {item('Delete', () => {
+                it.docs.select([node]);
+                it.building.remove();
+            })}
         </div>
     );
 }
@@ -571,7 +887,9 @@ function Welcome() {
         <div className="welcome">
             <h2>Draw what the robot shall do</h2>
             <p>A blueprint is a picture of nodes. Each node is a skill of the robot; the links say what comes next.</p>
-            <button className="primary" onClick={() => { it.dialog = { kind: 'new' }; it.changed(); }}>New blueprint</button>
+            <button className="primary" onClick={() => it.talk.show({ kind: 'new' })}>
+                New blueprint
+            </button>
             <p>Or open one from the left.</p>
         </div>
     );

@@ -1,8 +1,9 @@
 import { Handle, Position } from '@xyflow/react';
 import { useEffect, useRef } from 'react';
 
-import { useStore } from '../store.ts';
+import { useStore } from '../store/store.ts';
 import { dissolve, type Fold, renameFold } from '../text/folds.ts';
+import { BAD_NAME, NAME } from '../text/names.ts';
 import { menuKeys, type NodeData, STATES } from './Canvas.tsx';
 import { NameField } from './fields.tsx';
 
@@ -10,22 +11,52 @@ import { NameField } from './fields.tsx';
 export function FoldedNode({ data, fold, selected }: { data: NodeData; fold: Fold; selected: boolean }) {
     const { box } = data;
     const it = useStore();
-    const classes = ['node', 'folded', selected && 'selected', data.state && `is-${data.state}`, data.mistake && (data.warning ? 'has-warning' : 'has-mistake')];
+    const classes = [
+        'node',
+        'folded',
+        selected && 'selected',
+        data.state && `is-${data.state}`,
+        data.mistake && (data.warning ? 'has-warning' : 'has-mistake'),
+    ];
     return (
-        <div className={classes.filter(Boolean).join(' ')} style={{ width: box.width, minHeight: box.height }} title={data.mistake || 'Folded: a double click unfolds it'} onDoubleClick={() => it.unfold(fold.name)}>
+        <div
+            className={classes.filter(Boolean).join(' ')}
+            style={{ width: box.width, minHeight: box.height }}
+            title={data.mistake || 'Folded: a double click unfolds it'}
+            onDoubleClick={() => it.building.unfold(fold.name)}>
             <Handle type="target" position={Position.Top} id="in" isConnectable={false} />
             <div className="node-head">
                 {data.breakpoint && <span className="breakpoint" title="breakpoint" />}
                 <span className="node-id">{fold.name}</span>
                 {data.isStart && <span className="chip start-chip">start</span>}
-                <span className="chip">{fold.nodes.length} {fold.nodes.length === 1 ? 'node' : 'nodes'}</span>
+                <span className="chip">
+                    {fold.nodes.length} {fold.nodes.length === 1 ? 'node' : 'nodes'}
+                </span>
                 {data.state !== '' && <span className="chip state-chip">{STATES[data.state] ?? data.state}</span>}
                 {data.jump && <span className="chip jump-chip">jump waits</span>}
-                {data.mistake !== '' && <span className="mistake-sign" aria-label="mistake">!</span>}
+                {data.mistake !== '' && (
+                    <span className="mistake-sign" role="img" aria-label="mistake">
+                        !
+                    </span>
+                )}
             </div>
             <div className="node-detail">{fold.nodes.join(', ')}</div>
-            {data.reaction !== '' && <div className="reaction-mark" title="A reaction leads here from any node">⚡ {data.reaction}</div>}
-            <div className="ports single"><div className="port"><Handle type="source" position={Position.Bottom} id="out" isConnectable={false} title="Unfold it to draw links" /></div></div>
+            {data.reaction !== '' && (
+                <div className="reaction-mark" title="A reaction leads here from any node">
+                    ⚡ {data.reaction}
+                </div>
+            )}
+            <div className="ports single">
+                <div className="port">
+                    <Handle
+                        type="source"
+                        position={Position.Bottom}
+                        id="out"
+                        isConnectable={false}
+                        title="Unfold it to draw links"
+                    />
+                </div>
+            </div>
         </div>
     );
 }
@@ -36,14 +67,36 @@ export function FoldMenu({ x, y, fold, close }: { x: number; y: number; fold: Fo
     useEffect(() => first.current?.focus(), []);
     if (!fold) return null;
     const item = (text: string, act: () => void, isFirst = false) => (
-        <button ref={isFirst ? first : undefined} role="menuitem" onClick={() => { close(); act(); }}>{text}</button>
+        <button
+            ref={isFirst ? first : undefined}
+            role="menuitem"
+            onClick={() => {
+                close();
+                act();
+            }}>
+            {text}
+        </button>
     );
     return (
-        <div className="menu" role="menu" aria-label={`Folded ${fold.name}`} style={{ left: Math.min(x, window.innerWidth - 250), top: Math.min(y, window.innerHeight - 160) }} onKeyDown={(event) => menuKeys(event, close)}>
-            {item('Unfold', () => it.unfold(fold.name), true)}
-            {item('Make a skill of its nodes', () => { it.select(fold.nodes); it.dialog = { kind: 'extract' }; it.changed(); })}
-            {item('Copy its nodes as text', () => { it.select(fold.nodes); void it.copy(); })}
-            {item('Delete its nodes', () => { it.select(fold.nodes); it.remove(); })}
+        <div
+            className="menu"
+            role="menu"
+            aria-label={`Folded ${fold.name}`}
+            style={{ left: Math.min(x, window.innerWidth - 250), top: Math.min(y, window.innerHeight - 160) }}
+            onKeyDown={(event) => menuKeys(event, close)}>
+            {item('Unfold', () => it.building.unfold(fold.name), true)}
+            {item('Make a skill of its nodes', () => {
+                it.docs.select(fold.nodes);
+                it.talk.show({ kind: 'extract' });
+            })}
+            {item('Copy its nodes as text', () => {
+                it.docs.select(fold.nodes);
+                void it.building.copy();
+            })}
+            {item('Delete its nodes', () => {
+                it.docs.select(fold.nodes);
+                it.building.remove();
+            })}
         </div>
     );
 }
@@ -53,14 +106,25 @@ export function FoldForm({ fold }: { fold: Fold }) {
     const it = useStore();
     return (
         <section>
-            <NameField label="Name of the box" value={fold.name} change={(name) => {
-                if (!/^[A-Za-z_]\w*$/.test(name)) return it.say('A name has letters, digits and _, and begins with a letter.', true);
-                if (it.isNamed(name)) return it.say(`There is a ${name} already.`, true);
-                it.edit((text) => renameFold(text, fold.name, name));
-            }} />
+            <NameField
+                label="Name of the box"
+                value={fold.name}
+                change={(name) => {
+                    if (!NAME.test(name)) return it.talk.say(BAD_NAME, true);
+                    if (it.building.isNamed(name)) return it.talk.say(`There is a ${name} already.`, true);
+                    it.docs.edit((text) => renameFold(text, fold.name, name));
+                }}
+            />
             <p className="quiet">{fold.nodes.join(', ')}</p>
-            {fold.open ? <button className="wide" onClick={() => it.edit((text) => dissolve(text, fold.name))}>Forget the box</button>
-                : <button className="primary wide" onClick={() => it.unfold(fold.name)}>Unfold (F)</button>}
+            {fold.open ? (
+                <button className="wide" onClick={() => it.docs.edit((text) => dissolve(text, fold.name))}>
+                    Forget the box
+                </button>
+            ) : (
+                <button className="primary wide" onClick={() => it.building.unfold(fold.name)}>
+                    Unfold (F)
+                </button>
+            )}
         </section>
     );
 }

@@ -1,22 +1,32 @@
 import { useRef } from 'react';
-
-import { fieldOf, type Mistake, store, useStore } from '../store.ts';
-import type { ParameterInfo, SkillInfo } from '../server.ts';
-import { addCandidate, changeCandidate, disconnect, moveCandidate, renameNode, setField, typed } from '../text/blueprint_edits.ts';
-import { type Candidate, type GraphNode, isRecord, type Json, texts } from '../text/graph.ts';
+import { fieldOf, type Mistake } from '../store/mistakes.ts';
+import { store, useStore } from '../store/store.ts';
+import {
+    addCandidate,
+    changeCandidate,
+    disconnect,
+    moveCandidate,
+    renameNode,
+    setField,
+    typed,
+} from '../text/blueprint_edits.ts';
 import { type Fold, foldOf, foldsOf, renameInFolds } from '../text/folds.ts';
+import { type Candidate, type GraphNode, isRecord, type Json, texts } from '../text/graph.ts';
 import { isUnder, mistakesAt } from '../text/mistake_place.ts';
+import { BAD_NAME, NAME } from '../text/names.ts';
+import { kindNamed, resultsIn } from '../text/node_kinds.ts';
 import { type Path, Raw, remove, set, type Value, written } from '../text/yaml_edit.ts';
-import { badAt, CallFields, General, isShown } from './CallForm.tsx';
+import type { ParameterInfo, SkillInfo } from '../wire.ts';
+import { BOUNDS, badAt, CallFields, General, isShown } from './CallForm.tsx';
 import { levelName } from './Canvas.tsx';
-import { ProgramForm, StateForm } from './ProgramForms.tsx';
-import { Choice, Expression, Field, NameField } from './fields.tsx';
 import { FoldForm } from './Folded.tsx';
+import { Choice, Expression, Field, NameField } from './fields.tsx';
+import { ProgramForm, StateForm } from './ProgramForms.tsx';
 
 /** The form of what is selected: a node, a link, several nodes, or the skill itself. */
 export function Inspector() {
     const it = useStore();
-    const doc = it.doc;
+    const doc = it.docs.doc;
     if (!doc) return null;
     const fold = foldOf(doc.graph, doc.selection);
     if (doc.selection.length > 1 || (fold && !fold.open)) return <Several count={doc.selection.length} fold={fold} />;
@@ -24,10 +34,25 @@ export function Inspector() {
     const node = doc.graph.nodes.find((each) => each.id === id);
     return (
         <div className={doc.readOnly ? 'inspector read-only' : 'inspector'}>
-            {doc.readOnly && <div className="banner"><p>This version cannot be changed.</p><button onClick={() => it.openCopy()}>Make a copy to change</button></div>}
+            {doc.readOnly && (
+                <div className="banner">
+                    <p>This version cannot be changed.</p>
+                    <button onClick={() => it.versions.openCopy()}>Make a copy to change</button>
+                </div>
+            )}
             <fieldset disabled={doc.readOnly}>
                 <legend className="unseen">Properties</legend>
-                {node ? (doc.graph.isProgram ? <StateForm node={node} key={node.id} /> : <NodeForm node={node} key={node.id} />) : doc.graph.isProgram ? <ProgramForm /> : <SkillForm />}
+                {node ? (
+                    doc.graph.isProgram ? (
+                        <StateForm node={node} key={node.id} />
+                    ) : (
+                        <NodeForm node={node} key={node.id} />
+                    )
+                ) : doc.graph.isProgram ? (
+                    <ProgramForm />
+                ) : (
+                    <SkillForm />
+                )}
             </fieldset>
         </div>
     );
@@ -37,12 +62,27 @@ function Several({ count, fold }: { count: number; fold: Fold | undefined }) {
     const it = useStore();
     return (
         <div className="inspector">
-            <h2>{count} {it.doc?.graph.isProgram ? 'states' : count === 1 ? 'node' : 'nodes'}{fold && !fold.open && ', folded'}</h2>
+            <h2>
+                {count} {it.docs.doc?.graph.isProgram ? 'states' : count === 1 ? 'node' : 'nodes'}
+                {fold && !fold.open && ', folded'}
+            </h2>
             {fold && <FoldForm fold={fold} key={fold.name} />}
-            {!it.doc?.graph.isProgram && (!fold || fold.open) && <button className="wide" onClick={() => it.foldOrUnfold()}>{fold ? `Fold into ${fold.name} again (F)` : 'Fold into one box (F)'}</button>}
-            {!it.doc?.graph.isProgram && <button className="primary wide" onClick={() => { it.dialog = { kind: 'extract' }; it.changed(); }}>Make a skill of them</button>}
-            <button className="wide" onClick={() => void it.copy()}>Copy as text</button>
-            <button className="wide" onClick={() => it.remove()}>Delete</button>
+            {!it.docs.doc?.graph.isProgram && (!fold || fold.open) && (
+                <button className="wide" onClick={() => it.building.foldOrUnfold()}>
+                    {fold ? `Fold into ${fold.name} again (F)` : 'Fold into one box (F)'}
+                </button>
+            )}
+            {!it.docs.doc?.graph.isProgram && (
+                <button className="primary wide" onClick={() => it.talk.show({ kind: 'extract' })}>
+                    Make a skill of them
+                </button>
+            )}
+            <button className="wide" onClick={() => void it.building.copy()}>
+                Copy as text
+            </button>
+            <button className="wide" onClick={() => it.building.remove()}>
+                Delete
+            </button>
         </div>
     );
 }
@@ -57,14 +97,20 @@ export function asText(value: unknown): string {
 export function textAt(path: Path, value: unknown): string {
     if (value === undefined) return '';
     if (typeof value === 'string') return value;
-    return written(store.doc?.history.text ?? '', path) || asText(value);
+    return written(store.docs.doc?.history.text ?? '', path) || asText(value);
 }
 
 function range(info: ParameterInfo): string {
     const low = info.minimum;
     const high = info.maximum;
     const parts = [
-        low !== null && high !== null ? `${low} to ${high}` : low !== null ? `at least ${low}` : high !== null ? `at most ${high}` : '',
+        low !== null && high !== null
+            ? `${low} to ${high}`
+            : low !== null
+              ? `at least ${low}`
+              : high !== null
+                ? `at most ${high}`
+                : '',
         info.unit,
         info.length !== '1' && info.length !== '' ? (info.length === 'any' ? 'a list' : `${info.length} values`) : '',
         info.required ? 'must be given' : '',
@@ -72,7 +118,17 @@ function range(info: ParameterInfo): string {
     return parts.filter(Boolean).join(', ');
 }
 
-export function Parameters({ infos, path, given, mistakes }: { infos: ParameterInfo[]; path: Path; given: Json; mistakes: Mistake[] }) {
+export function Parameters({
+    infos,
+    path,
+    given,
+    mistakes,
+}: {
+    infos: ParameterInfo[];
+    path: Path;
+    given: Json;
+    mistakes: Mistake[];
+}) {
     const it = useStore();
     if (infos.length === 0) return null;
     return (
@@ -80,18 +136,43 @@ export function Parameters({ infos, path, given, mistakes }: { infos: ParameterI
             <h3>Values</h3>
             {infos.map((info) => {
                 const at = [...path, info.name];
-                const bad = badAt(mistakes, at) ?? mistakes.find((mistake) => mistake.place.length === 0 && fieldOf(mistake, info))?.text;
+                const bad =
+                    badAt(mistakes, at) ??
+                    mistakes.find((mistake) => mistake.place.length === 0 && fieldOf(mistake, info))?.text;
                 const change = (entered: string): void =>
-                    it.edit((text) => setField(text, at, entered.trim() === '' ? undefined : typed(entered, info.type)), `field ${at.join('.')}`);
+                    it.docs.edit(
+                        (text) => setField(text, at, entered.trim() === '' ? undefined : typed(entered, info.type)),
+                        `field ${at.join('.')}`,
+                    );
                 const label = info.unit ? `${info.name} [${info.unit}]` : info.name;
                 const hint = [info.description, range(info)].filter(Boolean).join(' ');
                 const value = textAt(at, given[info.name]);
                 if (info.choices.length > 0) {
-                    return <Choice key={info.name} label={label} value={value} change={change} bad={bad} options={[['', `default: ${info.default_value}`], ...info.choices.map((each): [string, string] => [each, each])]} />;
+                    return (
+                        <Choice
+                            key={info.name}
+                            label={label}
+                            value={value}
+                            change={change}
+                            bad={bad}
+                            options={[
+                                ['', `default: ${info.default_value}`],
+                                ...info.choices.map((each): [string, string] => [each, each]),
+                            ]}
+                        />
+                    );
                 }
                 return (
-                    <Expression key={info.name} label={label} value={value} change={change} isCondition={false}
-                        placeholder={info.required ? 'must be given' : info.default_value} hint={hint} bad={bad} />
+                    <Expression
+                        key={info.name}
+                        label={label}
+                        value={value}
+                        change={change}
+                        isCondition={false}
+                        placeholder={info.required ? 'must be given' : info.default_value}
+                        hint={hint}
+                        bad={bad}
+                    />
                 );
             })}
         </section>
@@ -100,17 +181,27 @@ export function Parameters({ infos, path, given, mistakes }: { infos: ParameterI
 
 function NodeForm({ node }: { node: GraphNode }) {
     const it = useStore();
-    const doc = it.doc;
-    const skill = it.skill(node.skill);
+    const doc = it.docs.doc;
+    const skill = it.library.skill(node.skill);
     const path = ['nodes', node.id];
     const mistakes = doc?.mistakes.filter((mistake) => mistake.node === node.id) ?? [];
     // Opened by a mistake, it stays open when that is mended.
     const wasWrong = useRef(false);
-    wasWrong.current ||= mistakes.some((mistake) => ['retry', 'repeat', 'timeout'].includes(String(mistake.place[2])));
-    const general = mistakes.filter((mistake) => !isShown(mistake, node.content, path, skill) && !isUnder(mistake.place, [...path, 'then', 0]));
-    const put = (key: string, value: Value | undefined): void => it.edit((text) => setField(text, [...path, key], value), `field ${node.id}.${key}`);
-    const number = (key: string) => (entered: string) => put(key, entered.trim() === '' ? undefined : typed(entered, 'float'));
-    const visited = it.log.records.filter((record) => record.what === 'ended' && record.path === ((it.prefix ?? '') === '' ? node.id : `${it.prefix}/${node.id}`)).pop();
+    wasWrong.current ||= mistakes.some((mistake) => BOUNDS.some(([key]) => key === mistake.place[2]));
+    const general = mistakes.filter(
+        (mistake) => !isShown(mistake, node.content, path, skill) && !isUnder(mistake.place, [...path, 'then', 0]),
+    );
+    const number = (key: string) => (entered: string) => {
+        const value = entered.trim() === '' ? undefined : typed(entered, 'float');
+        it.docs.edit((text) => setField(text, [...path, key], value), `field ${node.id}.${key}`);
+    };
+    const visited = it.runs.log.records
+        .filter(
+            (record) =>
+                record.what === 'ended' &&
+                record.path === ((it.drawn.prefix ?? '') === '' ? node.id : `${it.drawn.prefix}/${node.id}`),
+        )
+        .pop();
     const outputs = isRecord(visited?.outputs) ? Object.entries(visited.outputs) : [];
     return (
         <div>
@@ -120,39 +211,74 @@ function NodeForm({ node }: { node: GraphNode }) {
             </div>
             {skill && <p className="quiet">{skill.description}</p>}
             <General mistakes={general} />
-            <NameField label="Name of the node" value={node.id} change={(id) => {
-                if (!/^[A-Za-z_]\w*$/.test(id)) return it.say('A name has letters, digits and _, and begins with a letter.', true);
-                if (it.isNamed(id)) return it.say(`There is a node ${id} already.`, true);
-                it.edit((text) => renameInFolds(renameNode(text, node.id, id), node.id, id));
-                it.select([id]);
-            }} />
+            <NameField
+                label="Name of the node"
+                value={node.id}
+                change={(id) => {
+                    if (!NAME.test(id)) return it.talk.say(BAD_NAME, true);
+                    if (it.building.isNamed(id)) return it.talk.say(`There is a node ${id} already.`, true);
+                    it.docs.edit((text) => renameInFolds(renameNode(text, node.id, id), node.id, id));
+                    it.docs.select([id]);
+                }}
+            />
             {node.skill !== '' && (
                 <div className="row">
-                    <button onClick={() => void it.openSkill(node.skill)}>Open {node.skill}</button>
+                    <button onClick={() => void it.versions.openSkill(node.skill)}>Open {node.skill}</button>
                 </div>
             )}
             <CallFields content={node.content} path={path} mistakes={mistakes} />
             <Candidates node={node} skill={skill} mistakes={mistakes} />
             <details open={wasWrong.current || undefined}>
                 <summary>Again, and time-out</summary>
-                <Field label="Retry after failures" value={asText(node.content.retry)} placeholder="0" bad={badAt(mistakes, [...path, 'retry'])} change={number('retry')} hint="times" />
-                <Field label="Repeat after successes" value={asText(node.content.repeat)} placeholder="0" bad={badAt(mistakes, [...path, 'repeat'])} change={number('repeat')} hint="times" />
-                <Field label="Time-out [s]" value={asText(node.content.timeout)} placeholder="none" bad={badAt(mistakes, [...path, 'timeout'])} change={number('timeout')} hint="After it, an attempt is cancelled: result timeout." />
+                {BOUNDS.map(([key, label, placeholder, hint]) => (
+                    <Field
+                        key={key}
+                        label={label}
+                        value={asText(node.content[key])}
+                        placeholder={placeholder}
+                        bad={badAt(mistakes, [...path, key])}
+                        change={number(key)}
+                        hint={hint}
+                    />
+                ))}
                 <div className="row">
-                    {!node.isStart && <button onClick={() => it.edit((text) => set(text, ['start'], node.id))}>Begin the blueprint here</button>}
-                    {node.place && <button onClick={() => it.edit((text) => remove(text, ['view', node.id]))}>Place it by itself</button>}
+                    {!node.isStart && (
+                        <button onClick={() => it.docs.edit((text) => set(text, ['start'], node.id))}>
+                            Begin the blueprint here
+                        </button>
+                    )}
+                    {node.place && (
+                        <button onClick={() => it.docs.edit((text) => remove(text, ['view', node.id]))}>
+                            Place it by itself
+                        </button>
+                    )}
                 </div>
             </details>
             {skill && skill.outputs.length > 0 && (
                 <section>
                     <h3>Gives</h3>
-                    <ul className="plain">{skill.outputs.map((output) => <li key={output.name}><code>${node.id}.{output.name}</code> <span className="quiet">{output.unit}</span></li>)}</ul>
+                    <ul className="plain">
+                        {skill.outputs.map((output) => (
+                            <li key={output.name}>
+                                <code>
+                                    ${node.id}.{output.name}
+                                </code>{' '}
+                                <span className="quiet">{output.unit}</span>
+                            </li>
+                        ))}
+                    </ul>
                 </section>
             )}
             {outputs.length > 0 && (
                 <section>
                     <h3>Last values</h3>
-                    <ul className="plain">{outputs.map(([name, value]) => <li key={name}><code>{name}</code> = {JSON.stringify(value)}</li>)}</ul>
+                    <ul className="plain">
+                        {outputs.map(([name, value]) => (
+                            <li key={name}>
+                                <code>{name}</code> = {JSON.stringify(value)}
+                            </li>
+                        ))}
+                    </ul>
                 </section>
             )}
         </div>
@@ -160,16 +286,21 @@ function NodeForm({ node }: { node: GraphNode }) {
 }
 
 function resultsOf(node: GraphNode, skill: SkillInfo | undefined): [string, string][] {
-    const named = skill ? [...skill.results, ...skill.failures]
-        : node.kind === 'ask' ? texts((node.content.ask as Json | undefined)?.answers ?? ['yes', 'no'])
-        : node.kind === 'first_of' ? Object.keys((node.content.first_of as Json | undefined) ?? {}) : ['done'];
+    const named = skill
+        ? [...skill.results, ...skill.failures]
+        : (resultsIn(kindNamed(node.kind), node.content) ?? ['done']);
     const standard = ['done', 'failed', 'timeout', 'cancelled'].filter((each) => !named.includes(each));
-    return [['success', 'any success'], ['failure', 'any failure'], ['any', 'whatever happened'], ...[...named, ...standard].map((each): [string, string] => [each, each])];
+    return [
+        ['success', 'any success'],
+        ['failure', 'any failure'],
+        ['any', 'whatever happened'],
+        ...[...named, ...standard].map((each): [string, string] => [each, each]),
+    ];
 }
 
 function Candidates({ node, skill, mistakes }: { node: GraphNode; skill: SkillInfo | undefined; mistakes: Mistake[] }) {
     const it = useStore();
-    const graph = it.doc?.graph;
+    const graph = it.docs.doc?.graph;
     if (!graph) return null;
     const own = Object.keys(isRecord(graph.content.results) ? graph.content.results : {});
     const targets: [string, string][] = [
@@ -181,14 +312,32 @@ function Candidates({ node, skill, mistakes }: { node: GraphNode; skill: SkillIn
             <h3>What follows</h3>
             {node.candidates.length === 0 && <p className="quiet">Nothing: the path ends here as done.</p>}
             {node.candidates.map((candidate) => (
-                <CandidateForm key={candidate.index} node={node} candidate={candidate} results={resultsOf(node, skill)} targets={targets} mistakes={mistakesAt(mistakes, ['nodes', node.id, 'then', candidate.index])} chosen={it.doc?.link?.index === candidate.index} />
+                <CandidateForm
+                    key={candidate.index}
+                    node={node}
+                    candidate={candidate}
+                    results={resultsOf(node, skill)}
+                    targets={targets}
+                    mistakes={mistakesAt(mistakes, ['nodes', node.id, 'then', candidate.index])}
+                    chosen={it.docs.doc?.link?.index === candidate.index}
+                />
             ))}
-            <button onClick={() => it.edit((text) => addCandidate(text, node.id, { on: ['success'], end: 'done' }))}>Add what follows</button>
+            <button
+                onClick={() => it.docs.edit((text) => addCandidate(text, node.id, { on: ['success'], end: 'done' }))}>
+                Add what follows
+            </button>
         </section>
     );
 }
 
-function CandidateForm({ node, candidate, results, targets, mistakes, chosen }: {
+function CandidateForm({
+    node,
+    candidate,
+    results,
+    targets,
+    mistakes,
+    chosen,
+}: {
     node: GraphNode;
     candidate: Candidate;
     results: [string, string][];
@@ -198,23 +347,60 @@ function CandidateForm({ node, candidate, results, targets, mistakes, chosen }: 
 }) {
     const it = useStore();
     const at = candidate.index;
-    const change = (fields: Parameters<typeof changeCandidate>[3], mark = ''): void => it.edit((text) => changeCandidate(text, node.id, at, fields), mark);
+    const change = (fields: Parameters<typeof changeCandidate>[3], mark = ''): void =>
+        it.docs.edit((text) => changeCandidate(text, node.id, at, fields), mark);
     return (
         <div className={chosen ? 'candidate chosen' : 'candidate'}>
             <div className="candidate-row">
-                <Choice hidden label={`Result ${at + 1}`} value={candidate.on.join(', ')} options={results} change={(on) => change({ on: on.split(', ') })} />
+                <Choice
+                    hidden
+                    label={`Result ${at + 1}`}
+                    value={candidate.on.join(', ')}
+                    options={results}
+                    change={(on) => change({ on: on.split(', ') })}
+                />
                 <span aria-hidden="true">→</span>
-                <Choice hidden label={`Goes to ${at + 1}`} value={candidate.go ? `go ${candidate.go}` : `end ${candidate.end}`} options={targets} change={(to) => {
-                    const name = to.slice(to.indexOf(' ') + 1);
-                    change(to.startsWith('go ') ? { go: name, end: '' } : { go: '', end: name });
-                }} />
+                <Choice
+                    hidden
+                    label={`Goes to ${at + 1}`}
+                    value={candidate.go ? `go ${candidate.go}` : `end ${candidate.end}`}
+                    options={targets}
+                    change={(to) => {
+                        const name = to.slice(to.indexOf(' ') + 1);
+                        change(to.startsWith('go ') ? { go: name, end: '' } : { go: '', end: name });
+                    }}
+                />
             </div>
             <General mistakes={mistakes.filter((mistake) => mistake.place[4] !== 'when')} />
-            <Expression unseen label={`Condition ${at + 1}`} value={candidate.when} placeholder="always; or a condition: battery.level < 0.2" bad={badAt(mistakes, ['nodes', node.id, 'then', at, 'when'])} change={(when) => change({ when }, `when ${node.id} ${at}`)} />
+            <Expression
+                unseen
+                label={`Condition ${at + 1}`}
+                value={candidate.when}
+                placeholder="always; or a condition: battery.level < 0.2"
+                bad={badAt(mistakes, ['nodes', node.id, 'then', at, 'when'])}
+                change={(when) => change({ when }, `when ${node.id} ${at}`)}
+            />
             <div className="candidate-tools">
-                <button className="small" aria-label={`Judge ${at + 1} earlier`} disabled={at === 0} onClick={() => it.edit((text) => moveCandidate(text, node.id, at, at - 1))}>↑</button>
-                <button className="small" aria-label={`Judge ${at + 1} later`} disabled={at >= node.candidates.length - 1} onClick={() => it.edit((text) => moveCandidate(text, node.id, at, at + 1))}>↓</button>
-                <button className="small" aria-label={`Remove ${at + 1}`} onClick={() => it.edit((text) => disconnect(text, node.id, at))}>×</button>
+                <button
+                    className="small"
+                    aria-label={`Judge ${at + 1} earlier`}
+                    disabled={at === 0}
+                    onClick={() => it.docs.edit((text) => moveCandidate(text, node.id, at, at - 1))}>
+                    ↑
+                </button>
+                <button
+                    className="small"
+                    aria-label={`Judge ${at + 1} later`}
+                    disabled={at >= node.candidates.length - 1}
+                    onClick={() => it.docs.edit((text) => moveCandidate(text, node.id, at, at + 1))}>
+                    ↓
+                </button>
+                <button
+                    className="small"
+                    aria-label={`Remove ${at + 1}`}
+                    onClick={() => it.docs.edit((text) => disconnect(text, node.id, at))}>
+                    ×
+                </button>
             </div>
         </div>
     );
@@ -222,39 +408,84 @@ function CandidateForm({ node, candidate, results, targets, mistakes, chosen }: 
 
 // --- the skill itself -------------------------------------------------------------------------------
 
-const LEVELS: [string, string][] = ['capability', 'meta_skill', 'motion_skill', 'behavior_skill', 'blueprint'].map((level) => [level, levelName(level)]);
+const LEVELS: [string, string][] = ['capability', 'meta_skill', 'motion_skill', 'behavior_skill', 'blueprint'].map(
+    (level) => [level, levelName(level)],
+);
 
 function SkillForm() {
     const it = useStore();
-    const doc = it.doc;
+    const doc = it.docs.doc;
     const graph = doc?.graph;
     if (!doc || !graph) return null;
     const content = graph.content;
-    const put = (path: Path, value: Value | undefined, mark = ''): void => it.edit((text) => setField(text, path, value), mark);
+    const put = (path: Path, value: Value | undefined, mark = ''): void =>
+        it.docs.edit((text) => setField(text, path, value), mark);
     const general = doc.mistakes.filter((mistake) => mistake.node === '' && mistake.place[0] !== 'reactions');
-    const says = (Array.isArray(content.commands) ? content.commands : []).map((each) => (isRecord(each) ? texts(each.say) : []));
+    const says = (Array.isArray(content.commands) ? content.commands : []).map((each) =>
+        isRecord(each) ? texts(each.say) : [],
+    );
     const phrases = says.flat();
     return (
         <div>
-            <div className="form-head"><h2>{graph.name || 'Blueprint'}</h2><span className={`chip level-${graph.level}`}>{levelName(graph.level)}</span></div>
-            {general.map((mistake) => <p key={`${mistake.line}${mistake.text}`} className={mistake.warning ? 'warning' : 'bad-hint'}>{mistake.line > 0 && `Line ${mistake.line}: `}{mistake.text}</p>)}
+            <div className="form-head">
+                <h2>{graph.name || 'Blueprint'}</h2>
+                <span className={`chip level-${graph.level}`}>{levelName(graph.level)}</span>
+            </div>
+            {general.map((mistake) => (
+                <p key={`${mistake.line}${mistake.text}`} className={mistake.warning ? 'warning' : 'bad-hint'}>
+                    {mistake.line > 0 && `Line ${mistake.line}: `}
+                    {mistake.text}
+                </p>
+            ))}
             <NameField label="Name" value={graph.name} change={(name) => put(['name'], name)} />
-            {!graph.isProgram && <Choice label="Level" value={graph.level} options={LEVELS} change={(level) => put(['level'], level)} />}
-            <Field label="Description" value={asText(content.description)} change={(value) => put(['description'], value === '' ? undefined : value, 'description')} />
+            {!graph.isProgram && (
+                <Choice label="Level" value={graph.level} options={LEVELS} change={(level) => put(['level'], level)} />
+            )}
+            <Field
+                label="Description"
+                value={asText(content.description)}
+                change={(value) => put(['description'], value === '' ? undefined : value, 'description')}
+            />
             {!graph.isProgram && (
                 <>
-                    <Field label="Sentences that start it" value={phrases.join('; ')} placeholder="welcome the guest; receive {guest}" hint="With semicolons between them; {name} fills a parameter." change={(value) => {
-                        const list = value.split(';').map((each) => each.trim()).filter(Boolean);
-                        it.edit((text) => {
-                            const others = (Array.isArray(content.commands) ? content.commands : []).findIndex((each) => isRecord(each) && each.say !== undefined);
-                            if (list.length === 0) return others >= 0 ? remove(text, ['commands', others]) : text;
-                            return others >= 0 ? set(text, ['commands', others, 'say'], list) : set(text, ['commands'], [{ say: list }, ...((content.commands as Value[] | undefined) ?? [])]);
-                        }, 'phrases');
-                    }} />
-                    <Field label="Value skill for" value={texts(content.scenarios).join(', ')} placeholder="welcome, service" hint="Scenarios" change={(value) => {
-                        const list = value.split(',').map((each) => each.trim()).filter((each) => /^[A-Za-z_]\w*$/.test(each));
-                        put(['scenarios'], list.length === 0 ? undefined : list, 'scenarios');
-                    }} />
+                    <Field
+                        label="Sentences that start it"
+                        value={phrases.join('; ')}
+                        placeholder="welcome the guest; receive {guest}"
+                        hint="With semicolons between them; {name} fills a parameter."
+                        change={(value) => {
+                            const list = value
+                                .split(';')
+                                .map((each) => each.trim())
+                                .filter(Boolean);
+                            it.docs.edit((text) => {
+                                const others = (Array.isArray(content.commands) ? content.commands : []).findIndex(
+                                    (each) => isRecord(each) && each.say !== undefined,
+                                );
+                                if (list.length === 0) return others >= 0 ? remove(text, ['commands', others]) : text;
+                                return others >= 0
+                                    ? set(text, ['commands', others, 'say'], list)
+                                    : set(
+                                          text,
+                                          ['commands'],
+                                          [{ say: list }, ...((content.commands as Value[] | undefined) ?? [])],
+                                      );
+                            }, 'phrases');
+                        }}
+                    />
+                    <Field
+                        label="Value skill for"
+                        value={texts(content.scenarios).join(', ')}
+                        placeholder="welcome, service"
+                        hint="Scenarios"
+                        change={(value) => {
+                            const list = value
+                                .split(',')
+                                .map((each) => each.trim())
+                                .filter((each) => NAME.test(each));
+                            put(['scenarios'], list.length === 0 ? undefined : list, 'scenarios');
+                        }}
+                    />
                 </>
             )}
             <Declared kind="parameters" title="Parameters" content={content} />
@@ -272,7 +503,9 @@ function Declared({ kind, title, content }: { kind: string; title: string; conte
     const names = Object.keys(declared);
     return (
         <details open={names.length > 0}>
-            <summary>{title} <span className="quiet">{names.length}</span></summary>
+            <summary>
+                {title} <span className="quiet">{names.length}</span>
+            </summary>
             {names.map((name) => {
                 const one = isRecord(declared[name]) ? (declared[name] as Json) : {};
                 const type = asText(one.type) || 'float';
@@ -280,15 +513,63 @@ function Declared({ kind, title, content }: { kind: string; title: string; conte
                     <div className="candidate" key={name}>
                         <div className="candidate-row">
                             <strong>{name}</strong>
-                            <Choice hidden label={`Type of ${name}`} value={type} options={[['float', 'number'], ['int', 'whole number'], ['bool', 'yes or no'], ['text', 'text']]} change={(value) => it.edit((text) => set(text, [kind, name, 'type'], value))} />
-                            <button className="small" aria-label={`Remove ${name}`} onClick={() => it.edit((text) => remove(text, [kind, name]))}>×</button>
+                            <Choice
+                                hidden
+                                label={`Type of ${name}`}
+                                value={type}
+                                options={[
+                                    ['float', 'number'],
+                                    ['int', 'whole number'],
+                                    ['bool', 'yes or no'],
+                                    ['text', 'text'],
+                                ]}
+                                change={(value) => it.docs.edit((text) => set(text, [kind, name, 'type'], value))}
+                            />
+                            <button
+                                className="small"
+                                aria-label={`Remove ${name}`}
+                                onClick={() => it.docs.edit((text) => remove(text, [kind, name]))}>
+                                ×
+                            </button>
                         </div>
-                        <Field label="First value" value={textAt([kind, name, 'default'], one.default)} placeholder="must be given" change={(value) => it.edit((text) => setField(text, [kind, name, 'default'], value === '' ? undefined : typed(value, type)), `default ${name}`)} />
-                        <Field label="Unit" value={asText(one.unit)} placeholder="none" change={(value) => it.edit((text) => setField(text, [kind, name, 'unit'], value === '' ? undefined : value), `unit ${name}`)} />
+                        <Field
+                            label="First value"
+                            value={textAt([kind, name, 'default'], one.default)}
+                            placeholder="must be given"
+                            change={(value) =>
+                                it.docs.edit(
+                                    (text) =>
+                                        setField(
+                                            text,
+                                            [kind, name, 'default'],
+                                            value === '' ? undefined : typed(value, type),
+                                        ),
+                                    `default ${name}`,
+                                )
+                            }
+                        />
+                        <Field
+                            label="Unit"
+                            value={asText(one.unit)}
+                            placeholder="none"
+                            change={(value) =>
+                                it.docs.edit(
+                                    (text) => setField(text, [kind, name, 'unit'], value === '' ? undefined : value),
+                                    `unit ${name}`,
+                                )
+                            }
+                        />
                     </div>
                 );
             })}
-            <Adder label={`New ${title.toLowerCase().slice(0, -1)}`} add={(name) => it.edit((text) => set(text, [kind, name], kind === 'values' ? { default: new Raw('0.0') } : {}))} />
+            <Adder
+                label={`New ${title.toLowerCase().slice(0, -1)}`}
+                add={(name) =>
+                    it.docs.edit((text) =>
+                        set(text, [kind, name], kind === 'values' ? { default: new Raw('0.0') } : {}),
+                    )
+                }
+            />
         </details>
     );
 }
@@ -298,33 +579,61 @@ function Results({ content }: { content: Json }) {
     const results = isRecord(content.results) ? content.results : {};
     return (
         <details open={Object.keys(results).length > 0}>
-            <summary>Results <span className="quiet">{Object.keys(results).length}</span></summary>
+            <summary>
+                Results <span className="quiet">{Object.keys(results).length}</span>
+            </summary>
             {Object.entries(results).map(([name, value]) => {
                 const failure = isRecord(value) && value.failure === true;
                 return (
                     <div className="row" key={name}>
                         <strong>{name}</strong>
-                        <Choice hidden label={`Kind of ${name}`} value={failure ? 'failure' : 'success'} options={[['success', 'success'], ['failure', 'failure']]} change={(kind) => it.edit((text) => set(text, ['results', name], kind === 'failure' ? { failure: true } : {}))} />
-                        <button className="small" aria-label={`Remove ${name}`} onClick={() => it.edit((text) => remove(text, ['results', name]))}>×</button>
+                        <Choice
+                            hidden
+                            label={`Kind of ${name}`}
+                            value={failure ? 'failure' : 'success'}
+                            options={[
+                                ['success', 'success'],
+                                ['failure', 'failure'],
+                            ]}
+                            change={(kind) =>
+                                it.docs.edit((text) =>
+                                    set(text, ['results', name], kind === 'failure' ? { failure: true } : {}),
+                                )
+                            }
+                        />
+                        <button
+                            className="small"
+                            aria-label={`Remove ${name}`}
+                            onClick={() => it.docs.edit((text) => remove(text, ['results', name]))}>
+                            ×
+                        </button>
                     </div>
                 );
             })}
-            <Adder label="New result" add={(name) => it.edit((text) => set(text, ['results', name], {}))} />
+            <Adder label="New result" add={(name) => it.docs.edit((text) => set(text, ['results', name], {}))} />
         </details>
     );
 }
 
 function Folds() {
     const it = useStore();
-    const folds = it.doc ? foldsOf(it.doc.graph) : [];
+    const folds = it.docs.doc ? foldsOf(it.docs.doc.graph) : [];
     if (folds.length === 0) return null;
     return (
         <details>
-            <summary>Folded boxes <span className="quiet">{folds.length}</span></summary>
+            <summary>
+                Folded boxes <span className="quiet">{folds.length}</span>
+            </summary>
             {folds.map((fold) => (
                 <div className="row" key={fold.name}>
                     <strong>{fold.name}</strong> <span className="quiet">{fold.nodes.join(', ')}</span>
-                    <button onClick={() => { it.select(fold.nodes); it.foldOrUnfold(); }}>{fold.open ? 'Fold' : 'Unfold'}</button>
+                    <button
+                        onClick={() => {
+                            it.docs.select(fold.nodes);
+                            it.building.foldOrUnfold();
+                        }}>
+                        {fold.open ? 'Fold' : 'Unfold'}
+                    </button>
                 </div>
             ))}
         </details>
@@ -333,45 +642,87 @@ function Folds() {
 
 function Reactions() {
     const it = useStore();
-    const graph = it.doc?.graph;
-    const mistakes = it.doc?.mistakes ?? [];
+    const graph = it.docs.doc?.graph;
+    const mistakes = it.docs.doc?.mistakes ?? [];
     if (!graph) return null;
     const nodes = graph.nodes.map((node): [string, string] => [node.id, node.id]);
     return (
         <details open={graph.reactions.length > 0}>
-            <summary>Reactions, in any node <span className="quiet">{graph.reactions.length}</span></summary>
+            <summary>
+                Reactions, in any node <span className="quiet">{graph.reactions.length}</span>
+            </summary>
             {graph.reactions.map((reaction) => {
                 const path = ['reactions', reaction.index];
                 return (
                     <div className="candidate" key={reaction.index}>
-                        <Expression unseen label={`Reaction ${reaction.index + 1}`} value={reaction.when} bad={badAt(mistakes, [...path, 'when'])} change={(when) => it.edit((text) => set(text, [...path, 'when'], when), `reaction ${reaction.index}`)} />
+                        <Expression
+                            unseen
+                            label={`Reaction ${reaction.index + 1}`}
+                            value={reaction.when}
+                            bad={badAt(mistakes, [...path, 'when'])}
+                            change={(when) =>
+                                it.docs.edit((text) => set(text, [...path, 'when'], when), `reaction ${reaction.index}`)
+                            }
+                        />
                         <div className="candidate-row">
-                            <Choice hidden label="When" value={reaction.at} options={[['once', 'at once'], ['end', 'after the node']]} change={(value) => it.edit((text) => set(text, [...path, 'at'], value))} />
+                            <Choice
+                                hidden
+                                label="When"
+                                value={reaction.at}
+                                options={[
+                                    ['once', 'at once'],
+                                    ['end', 'after the node'],
+                                ]}
+                                change={(value) => it.docs.edit((text) => set(text, [...path, 'at'], value))}
+                            />
                             <span aria-hidden="true">→</span>
-                            <Choice hidden label="Goes to" value={reaction.go} options={nodes} change={(value) => it.edit((text) => set(text, [...path, 'go'], value))} />
-                            <button className="small" aria-label={`Remove reaction ${reaction.index + 1}`} onClick={() => it.edit((text) => remove(text, path))}>×</button>
+                            <Choice
+                                hidden
+                                label="Goes to"
+                                value={reaction.go}
+                                options={nodes}
+                                change={(value) => it.docs.edit((text) => set(text, [...path, 'go'], value))}
+                            />
+                            <button
+                                className="small"
+                                aria-label={`Remove reaction ${reaction.index + 1}`}
+                                onClick={() => it.docs.edit((text) => remove(text, path))}>
+                                ×
+                            </button>
                         </div>
-                        <General mistakes={mistakesAt(mistakes, path).filter((mistake) => mistake.place[2] !== 'when')} />
+                        <General
+                            mistakes={mistakesAt(mistakes, path).filter((mistake) => mistake.place[2] !== 'when')}
+                        />
                     </div>
                 );
             })}
-            <button disabled={nodes.length === 0} onClick={() => it.edit((text) => {
-                const value = { when: 'false', go: nodes[0]?.[0] ?? '', at: 'once' };
-                return graph.reactions.length > 0 ? set(text, ['reactions', graph.reactions.length], value) : set(text, ['reactions'], [value]);
-            })}>Add a reaction</button>
+            <button
+                disabled={nodes.length === 0}
+                onClick={() =>
+                    it.docs.edit((text) => {
+                        const value = { when: 'false', go: nodes[0]?.[0] ?? '', at: 'once' };
+                        return graph.reactions.length > 0
+                            ? set(text, ['reactions', graph.reactions.length], value)
+                            : set(text, ['reactions'], [value]);
+                    })
+                }>
+                Add a reaction
+            </button>
         </details>
     );
 }
 
 export function Adder({ label, add }: { label: string; add: (name: string) => void }) {
     return (
-        <form className="row adder" onSubmit={(event) => {
-            event.preventDefault();
-            const input = event.currentTarget.elements.namedItem('name') as HTMLInputElement;
-            if (!/^[A-Za-z_]\w*$/.test(input.value)) return store.say('A name has letters, digits and _, and begins with a letter.', true);
-            add(input.value);
-            input.value = '';
-        }}>
+        <form
+            className="row adder"
+            onSubmit={(event) => {
+                event.preventDefault();
+                const input = event.currentTarget.elements.namedItem('name') as HTMLInputElement;
+                if (!NAME.test(input.value)) return store.talk.say(BAD_NAME, true);
+                add(input.value);
+                input.value = '';
+            }}>
             <input name="name" aria-label={label} placeholder={label} />
             <button>Add</button>
         </form>

@@ -1,27 +1,49 @@
 // Forms of a program, made from what its actions declare: a state, its reactions, and the program itself.
 
 import { useId, useState } from 'react';
-
-import { lastOf } from '../program_live.ts';
-import { usersOf } from '../program_shelf.ts';
-import { type Mistake, store, useStore } from '../store.ts';
+import type { Mistake } from '../store/mistakes.ts';
+import { lastOf } from '../store/program_live.ts';
+import { usersOf } from '../store/program_shelf.ts';
+import { useStore } from '../store/store.ts';
 import { setField, typed } from '../text/blueprint_edits.ts';
 import { type GraphNode, isRecord, type Json, texts } from '../text/graph.ts';
-import { arrange } from '../text/places.ts';
-import { exitsOf } from '../text/program_graph.ts';
-import {
-    addReaction, moveReaction, newProgram, partsOf, placeOfLine, reactionsOf, removeReaction, renameParameter, renameRole, renameState, setExit,
-    setPart, setReaction, setStart, setTargets, type Slot,
-} from '../text/program_edits.ts';
 import { commandOfMistake, strategyOfMistake } from '../text/motion_edits.ts';
+import { BAD_NAME, NAME } from '../text/names.ts';
+import { arrange } from '../text/places.ts';
+import {
+    addReaction,
+    moveReaction,
+    partsOf,
+    placeOfLine,
+    reactionsOf,
+    removeReaction,
+    renameParameter,
+    renameRole,
+    renameState,
+    type Slot,
+    setExit,
+    setPart,
+    setReaction,
+    setStart,
+    setTargets,
+} from '../text/program_edits.ts';
+import { endsOf } from '../text/program_graph.ts';
 import { type Path, remove, set, type Value } from '../text/yaml_edit.ts';
-import { Adder, asText, Parameters, textAt } from './Inspector.tsx';
 import { Choice, Expression, Field, NameField } from './fields.tsx';
+import { Adder, asText, Parameters, textAt } from './Inspector.tsx';
 import { CommandForms, StrategyForms } from './MotionForms.tsx';
 
-const NAME = /^[A-Za-z_]\w*$/;
-
-function Check({ label, value, change, hint }: { label: string; value: boolean; change: (value: boolean) => void; hint?: string }) {
+function Check({
+    label,
+    value,
+    change,
+    hint,
+}: {
+    label: string;
+    value: boolean;
+    change: (value: boolean) => void;
+    hint?: string;
+}) {
     const id = useId();
     return (
         <div className="check" title={hint}>
@@ -32,33 +54,65 @@ function Check({ label, value, change, hint }: { label: string; value: boolean; 
 }
 
 function listOf(value: string): string[] {
-    return value.split(',').map((each) => each.trim()).filter(Boolean);
+    return value
+        .split(',')
+        .map((each) => each.trim())
+        .filter(Boolean);
 }
 
 /** Several states: those that are chosen, and one more. */
 function Targets({ label, chosen, change }: { label: string; chosen: string[]; change: (targets: string[]) => void }) {
     const it = useStore();
-    const states = it.doc?.graph.nodes.map((node) => node.id) ?? [];
+    const states = it.docs.doc?.graph.nodes.map((node) => node.id) ?? [];
     const free = states.filter((each) => !chosen.includes(each));
     return (
         <div className="targets">
             <span>starts</span>
             {chosen.length <= 1 ? (
-                <Choice hidden label={label} value={chosen[0] ?? ''} options={[['', 'nothing'], ...states.map((each): [string, string] => [each, each])]} change={(go) => change(go === '' ? [] : [go])} />
-            ) : chosen.map((each) => (
-                <span key={each} className="chip">{each}<button aria-label={`${label}: not ${each}`} onClick={() => change(chosen.filter((one) => one !== each))}>×</button></span>
-            ))}
+                <Choice
+                    hidden
+                    label={label}
+                    value={chosen[0] ?? ''}
+                    options={[['', 'nothing'], ...states.map((each): [string, string] => [each, each])]}
+                    change={(go) => change(go === '' ? [] : [go])}
+                />
+            ) : (
+                chosen.map((each) => (
+                    <span key={each} className="chip">
+                        {each}
+                        <button
+                            aria-label={`${label}: not ${each}`}
+                            onClick={() => change(chosen.filter((one) => one !== each))}>
+                            ×
+                        </button>
+                    </span>
+                ))
+            )}
             {chosen.length > 0 && free.length > 0 && (
-                <Choice hidden label={`${label}, also`} value="" options={[['', '+'], ...free.map((each): [string, string] => [each, each])]} change={(go) => go && change([...chosen, go])} />
+                <Choice
+                    hidden
+                    label={`${label}, also`}
+                    value=""
+                    options={[['', '+'], ...free.map((each): [string, string] => [each, each])]}
+                    change={(go) => go && change([...chosen, go])}
+                />
             )}
         </div>
     );
 }
 
 /** Reactions, judged in their order. owner '': those of every state. */
-function ReactionForms({ owner, signals, mistakes }: { owner: string; signals: string[]; mistakes: (index: number) => Mistake[] }) {
+function ReactionForms({
+    owner,
+    signals,
+    mistakes,
+}: {
+    owner: string;
+    signals: string[];
+    mistakes: (index: number) => Mistake[];
+}) {
     const it = useStore();
-    const doc = it.doc;
+    const doc = it.docs.doc;
     if (!doc) return null;
     const reactions = reactionsOf(doc.graph, owner);
     const name = owner || 'any';
@@ -67,55 +121,169 @@ function ReactionForms({ owner, signals, mistakes }: { owner: string; signals: s
             <h3>{owner === '' ? 'Reactions in every state' : 'Reactions'}</h3>
             {reactions.length === 0 && <p className="quiet">None{owner === '' ? '.' : ': the state stays.'}</p>}
             {reactions.map((reaction, n) => {
-                const put = (key: string, value: Value | undefined, mark = ''): void => it.edit((text) => setReaction(text, owner, n, key, value), mark && `${mark} ${name} ${n}`);
+                const put = (key: string, value: Value | undefined, mark = ''): void =>
+                    it.docs.edit((text) => setReaction(text, owner, n, key, value), mark && `${mark} ${name} ${n}`);
                 const wrong = mistakes(n);
-                const rest = ['signal', 'name', 'capture', 'fire_once', 'keep_owner'].filter((key) => reaction[key] !== undefined);
+                const rest = ['signal', 'name', 'capture', 'fire_once', 'keep_owner'].filter(
+                    (key) => reaction[key] !== undefined,
+                );
                 const isChosen = owner !== '' && doc.link?.node === owner && doc.link.index === n;
                 return (
                     <div className={isChosen ? 'candidate chosen' : 'candidate'} key={n}>
-                        <Expression unseen label={`Condition ${n + 1}`} value={asText(reaction.when)} change={(when) => it.edit((text) => set(text, [...(owner === '' ? ['reactions'] : ['actions', owner, 'reactions']), n, 'when'], when), `when ${name} ${n}`)}
-                            placeholder="wrist.force.z > 5" bad={wrong.map((each) => each.text).join('\n') || undefined} />
-                        <Targets label={`Starts ${n + 1}`} chosen={texts(reaction.start)} change={(targets) => it.edit((text) => setTargets(text, owner, n, targets))} />
+                        <Expression
+                            unseen
+                            label={`Condition ${n + 1}`}
+                            value={asText(reaction.when)}
+                            change={(when) =>
+                                it.docs.edit(
+                                    (text) =>
+                                        set(
+                                            text,
+                                            [
+                                                ...(owner === '' ? ['reactions'] : ['actions', owner, 'reactions']),
+                                                n,
+                                                'when',
+                                            ],
+                                            when,
+                                        ),
+                                    `when ${name} ${n}`,
+                                )
+                            }
+                            placeholder="wrist.force.z > 5"
+                            bad={wrong.map((each) => each.text).join('\n') || undefined}
+                        />
+                        <Targets
+                            label={`Starts ${n + 1}`}
+                            chosen={texts(reaction.start)}
+                            change={(targets) => it.docs.edit((text) => setTargets(text, owner, n, targets))}
+                        />
                         <div className="candidate-tools">
-                            <Check label={owner === '' ? 'stops all' : 'stops'} value={reaction.stop === true} change={(stop) => put('stop', stop)} hint={owner === '' ? 'Stops all actions' : 'Stops this state'} />
+                            <Check
+                                label={owner === '' ? 'stops all' : 'stops'}
+                                value={reaction.stop === true}
+                                change={(stop) => put('stop', stop)}
+                                hint={owner === '' ? 'Stops all actions' : 'Stops this state'}
+                            />
                             <span className="gap" />
-                            <button className="small" aria-label={`Judge reaction ${n + 1} earlier`} disabled={n === 0} onClick={() => it.edit((text) => moveReaction(text, owner, n, n - 1))}>↑</button>
-                            <button className="small" aria-label={`Judge reaction ${n + 1} later`} disabled={n >= reactions.length - 1} onClick={() => it.edit((text) => moveReaction(text, owner, n, n + 1))}>↓</button>
-                            <button className="small" aria-label={`Remove reaction ${n + 1}`} onClick={() => it.edit((text) => removeReaction(text, owner, n))}>×</button>
+                            <button
+                                className="small"
+                                aria-label={`Judge reaction ${n + 1} earlier`}
+                                disabled={n === 0}
+                                onClick={() => it.docs.edit((text) => moveReaction(text, owner, n, n - 1))}>
+                                ↑
+                            </button>
+                            <button
+                                className="small"
+                                aria-label={`Judge reaction ${n + 1} later`}
+                                disabled={n >= reactions.length - 1}
+                                onClick={() => it.docs.edit((text) => moveReaction(text, owner, n, n + 1))}>
+                                ↓
+                            </button>
+                            <button
+                                className="small"
+                                aria-label={`Remove reaction ${n + 1}`}
+                                onClick={() => it.docs.edit((text) => removeReaction(text, owner, n))}>
+                                ×
+                            </button>
                         </div>
-                        <Field label="Event" value={asText(reaction.event)} placeholder="none" change={(event) => put('event', event.trim(), 'event')} />
+                        <Field
+                            label="Event"
+                            value={asText(reaction.event)}
+                            placeholder="none"
+                            change={(event) => put('event', event.trim(), 'event')}
+                        />
                         <details open={rest.length > 0}>
                             <summary>More</summary>
-                            <Field label="Name" value={asText(reaction.name)} placeholder="none" hint="As events name it." change={(value) => put('name', value.trim(), 'name')} />
-                            {signals.length > 0 && <Choice label="Raises the signal" value={asText(reaction.signal)} options={[['', 'none'], ...signals.map((each): [string, string] => [each, each])]} change={(signal) => put('signal', signal)} />}
-                            <Field label="The event carries" value={texts(reaction.capture).join(', ')} placeholder="wrist.force.z" hint="State variables, with commas between them." change={(value) => put('capture', listOf(value), 'capture')} />
-                            <Check label="At most once in each activation" value={reaction.fire_once === true} change={(value) => put('fire_once', value)} />
-                            <Check label="This state goes on" value={reaction.keep_owner === true} change={(value) => put('keep_owner', value)} hint="The started states must use other parts" />
+                            <Field
+                                label="Name"
+                                value={asText(reaction.name)}
+                                placeholder="none"
+                                hint="As events name it."
+                                change={(value) => put('name', value.trim(), 'name')}
+                            />
+                            {signals.length > 0 && (
+                                <Choice
+                                    label="Raises the signal"
+                                    value={asText(reaction.signal)}
+                                    options={[['', 'none'], ...signals.map((each): [string, string] => [each, each])]}
+                                    change={(signal) => put('signal', signal)}
+                                />
+                            )}
+                            <Field
+                                label="The event carries"
+                                value={texts(reaction.capture).join(', ')}
+                                placeholder="wrist.force.z"
+                                hint="State variables, with commas between them."
+                                change={(value) => put('capture', listOf(value), 'capture')}
+                            />
+                            <Check
+                                label="At most once in each activation"
+                                value={reaction.fire_once === true}
+                                change={(value) => put('fire_once', value)}
+                            />
+                            <Check
+                                label="This state goes on"
+                                value={reaction.keep_owner === true}
+                                change={(value) => put('keep_owner', value)}
+                                hint="The started states must use other parts"
+                            />
                         </details>
                     </div>
                 );
             })}
-            <button onClick={() => it.edit((text) => addReaction(text, owner, owner === '' ? { when: 'false', stop: true } : { when: 'is_done', stop: true }))}>Add a reaction</button>
+            <button
+                onClick={() =>
+                    it.docs.edit((text) =>
+                        addReaction(
+                            text,
+                            owner,
+                            owner === '' ? { when: 'false', stop: true } : { when: 'is_done', stop: true },
+                        ),
+                    )
+                }>
+                Add a reaction
+            </button>
         </section>
     );
 }
 
 /** Parts for slots or roles: those that fit, and roles of this program. */
-function PartChoices({ slots, given, change }: { slots: (Slot & { hint: string })[]; given: Record<string, string>; change: (slot: string, part: string) => void }) {
+function PartChoices({
+    slots,
+    given,
+    change,
+}: {
+    slots: (Slot & { hint: string })[];
+    given: Record<string, string>;
+    change: (slot: string, part: string) => void;
+}) {
     const it = useStore();
     if (slots.length === 0) return null;
-    const roles = isRecord(it.doc?.graph.content.roles) ? it.doc.graph.content.roles : {};
+    const roles = isRecord(it.docs.doc?.graph.content.roles) ? it.docs.doc.graph.content.roles : {};
     return (
         <section>
             <h3>Parts</h3>
             {slots.map((slot) => {
-                const fits = (kinds: string[]): boolean => kinds.length === 0 || slot.kinds.length === 0 || kinds.some((kind) => slot.kinds.includes(kind));
+                const fits = (kinds: string[]): boolean =>
+                    kinds.length === 0 || slot.kinds.length === 0 || kinds.some((kind) => slot.kinds.includes(kind));
                 const options: [string, string][] = [
                     ['', 'choose a part'],
-                    ...Object.entries(roles).filter(([, role]) => fits(texts(isRecord(role) ? role.kinds : undefined))).map(([role]): [string, string] => [role, `${role} (role)`]),
-                    ...it.parts.filter((part) => fits([part.kind])).map((part): [string, string] => [part.name, part.name]),
+                    ...Object.entries(roles)
+                        .filter(([, role]) => fits(texts(isRecord(role) ? role.kinds : undefined)))
+                        .map(([role]): [string, string] => [role, `${role} (role)`]),
+                    ...it.library.parts
+                        .filter((part) => fits([part.kind]))
+                        .map((part): [string, string] => [part.name, part.name]),
                 ];
-                return <Choice key={slot.name} label={`${slot.name}${slot.kinds.length > 0 ? `: ${slot.kinds.join(' or ')}` : ''}`} value={given[slot.name] ?? ''} options={options} change={(part) => change(slot.name, part)} />;
+                return (
+                    <Choice
+                        key={slot.name}
+                        label={`${slot.name}${slot.kinds.length > 0 ? `: ${slot.kinds.join(' or ')}` : ''}`}
+                        value={given[slot.name] ?? ''}
+                        options={options}
+                        change={(part) => change(slot.name, part)}
+                    />
+                );
             })}
         </section>
     );
@@ -123,69 +291,184 @@ function PartChoices({ slots, given, change }: { slots: (Slot & { hint: string }
 
 export function StateForm({ node }: { node: GraphNode }) {
     const it = useStore();
-    const doc = it.doc;
+    const doc = it.docs.doc;
     if (!doc) return null;
     const content = node.content;
     const path: Path = ['actions', node.id];
-    const type = it.types.get(node.skill);
+    const type = it.library.types.get(node.skill);
     const isUse = content.use !== undefined;
-    const program = isUse ? it.programs.find((each) => each.name === node.skill.split('@')[0]) : undefined;
-    const infos = (isUse ? program?.parameters : type?.parameters) ?? it.skill(node.skill)?.parameters ?? [];
+    const program = isUse ? it.library.programs.find((each) => each.name === node.skill.split('@')[0]) : undefined;
+    const infos = (isUse ? program?.parameters : type?.parameters) ?? it.library.skill(node.skill)?.parameters ?? [];
     const mine = doc.mistakes.filter((mistake) => mistake.node === node.id);
     const text = doc.checked;
-    const inReaction = (index: number): Mistake[] => mine.filter((mistake) => placeOfLine(text, mistake.line).reaction === index);
+    const inReaction = (index: number): Mistake[] =>
+        mine.filter((mistake) => placeOfLine(text, mistake.line).reaction === index);
     const isGroup = content.type === 'motion_group';
-    const inMotion = mine.filter((mistake) => (isGroup ? commandOfMistake(text, node.id, mistake) >= 0 : strategyOfMistake(text, node.id, mistake) !== undefined));
-    const general = mine.filter((mistake) => !inMotion.includes(mistake) && placeOfLine(text, mistake.line).reaction < 0 && !infos.some((info) => mistake.text.includes(`parameter '${info.name}'`)));
-    const slots = (type?.slots ?? []).map((slot) => ({ name: slot.name, kinds: slot.kinds.filter((kind) => kind !== 'axis'), hint: slot.description }));
+    const inMotion = mine.filter((mistake) =>
+        isGroup
+            ? commandOfMistake(text, node.id, mistake) >= 0
+            : strategyOfMistake(text, node.id, mistake) !== undefined,
+    );
+    const general = mine.filter(
+        (mistake) =>
+            !inMotion.includes(mistake) &&
+            placeOfLine(text, mistake.line).reaction < 0 &&
+            !infos.some((info) => mistake.text.includes(`parameter '${info.name}'`)),
+    );
+    const slots = (type?.slots ?? []).map((slot) => ({
+        name: slot.name,
+        kinds: slot.kinds.filter((kind) => kind !== 'axis'),
+        hint: slot.description,
+    }));
     const roles = (program?.parts ?? []).map((role) => ({ name: role.split(':')[0] ?? role, kinds: [], hint: '' }));
-    const used = isUse ? it.skill(node.skill) : undefined;
-    const exits = isUse ? [...new Set([...(used?.results ?? []), ...(used?.failures ?? []), ...Object.keys(isRecord(content.exits) ? content.exits : {})])] : [];
+    const used = isUse ? it.library.skill(node.skill) : undefined;
+    const exits = isUse
+        ? [
+              ...new Set([
+                  ...(used?.results ?? []),
+                  ...(used?.failures ?? []),
+                  ...Object.keys(isRecord(content.exits) ? content.exits : {}),
+              ]),
+          ]
+        : [];
     return (
         <div>
-            <div className="form-head"><h2>{node.skill || 'state'}</h2><span className="chip">{isUse ? 'a program as a state' : 'state'}</span></div>
-            <p className="quiet">{(isUse ? program?.description : type?.description) ?? ''}</p>
-            {general.map((mistake) => <p key={mistake.text} className={mistake.warning ? 'warning' : 'bad-hint'} role="alert">{mistake.text}</p>)}
-            <NameField label="Name of the state" value={node.id} change={(id) => {
-                if (!NAME.test(id)) return it.say('A name has letters, digits and _, and begins with a letter.', true);
-                if (doc.graph.nodes.some((each) => each.id === id)) return it.say(`There is a state ${id} already.`, true);
-                it.edit((t) => renameState(t, node.id, id));
-                it.select([id]);
-            }} />
-            <div className="row">
-                {isUse && <button onClick={() => void it.openProgram(node.skill)}>Open {node.skill}</button>}
-                {node.place && <button onClick={() => it.edit((t) => arrange(t, [node.id]))}>Place it by itself</button>}
+            <div className="form-head">
+                <h2>{node.skill || 'state'}</h2>
+                <span className="chip">{isUse ? 'a program as a state' : 'state'}</span>
             </div>
-            <Check label="The program starts with it" value={node.isStart} change={(begins) => it.edit((t) => setStart(t, node.id, begins))} />
-            <Check label="The program may end here" value={content.final === true} change={(final) => it.edit((t) => setField(t, [...path, 'final'], final ? true : undefined))} />
-            {isUse
-                ? <PartChoices slots={roles} given={isRecord(content.parts) ? (content.parts as Record<string, string>) : {}} change={(role, part) => it.edit((t) => setField(t, [...path, 'parts', role], part === '' ? undefined : part))} />
-                : !isGroup && <PartChoices slots={slots} given={partsOf(content, slots)} change={(slot, part) => it.edit((t) => setPart(t, node.id, slots, slot, part))} />}
-            <Parameters infos={infos} path={[...path, 'parameters']} given={isRecord(content.parameters) ? content.parameters : {}} mistakes={mine.filter((mistake) => !inMotion.includes(mistake))} />
-            {isGroup && <Field label="Its parts" value={texts(content.parts).join(', ')} placeholder="those of its commands" change={(value) => it.edit((t) => setField(t, [...path, 'parts'], listOf(value).length > 0 ? listOf(value) : undefined), `parts ${node.id}`)} />}
+            <p className="quiet">{(isUse ? program?.description : type?.description) ?? ''}</p>
+            {general.map((mistake) => (
+                <p key={mistake.text} className={mistake.warning ? 'warning' : 'bad-hint'} role="alert">
+                    {mistake.text}
+                </p>
+            ))}
+            <NameField
+                label="Name of the state"
+                value={node.id}
+                change={(id) => {
+                    if (!NAME.test(id)) return it.talk.say(BAD_NAME, true);
+                    if (doc.graph.nodes.some((each) => each.id === id))
+                        return it.talk.say(`There is a state ${id} already.`, true);
+                    it.docs.edit((t) => renameState(t, node.id, id));
+                    it.docs.select([id]);
+                }}
+            />
+            <div className="row">
+                {isUse && <button onClick={() => void it.versions.openProgram(node.skill)}>Open {node.skill}</button>}
+                {node.place && (
+                    <button onClick={() => it.docs.edit((t) => arrange(t, [node.id]))}>Place it by itself</button>
+                )}
+            </div>
+            <Check
+                label="The program starts with it"
+                value={node.isStart}
+                change={(begins) => it.docs.edit((t) => setStart(t, node.id, begins))}
+            />
+            <Check
+                label="The program may end here"
+                value={content.final === true}
+                change={(final) => it.docs.edit((t) => setField(t, [...path, 'final'], final ? true : undefined))}
+            />
+            {isUse ? (
+                <PartChoices
+                    slots={roles}
+                    given={isRecord(content.parts) ? (content.parts as Record<string, string>) : {}}
+                    change={(role, part) =>
+                        it.docs.edit((t) => setField(t, [...path, 'parts', role], part === '' ? undefined : part))
+                    }
+                />
+            ) : (
+                !isGroup && (
+                    <PartChoices
+                        slots={slots}
+                        given={partsOf(content, slots)}
+                        change={(slot, part) => it.docs.edit((t) => setPart(t, node.id, slots, slot, part))}
+                    />
+                )
+            )}
+            <Parameters
+                infos={infos}
+                path={[...path, 'parameters']}
+                given={isRecord(content.parameters) ? content.parameters : {}}
+                mistakes={mine.filter((mistake) => !inMotion.includes(mistake))}
+            />
+            {isGroup && (
+                <Field
+                    label="Its parts"
+                    value={texts(content.parts).join(', ')}
+                    placeholder="those of its commands"
+                    change={(value) =>
+                        it.docs.edit(
+                            (t) =>
+                                setField(t, [...path, 'parts'], listOf(value).length > 0 ? listOf(value) : undefined),
+                            `parts ${node.id}`,
+                        )
+                    }
+                />
+            )}
             {isGroup && <CommandForms node={node} type={type} mistakes={inMotion} />}
-            {type && !isGroup && type.slots.some((slot) => slot.moves) && <StrategyForms node={node} type={type} mistakes={inMotion} />}
+            {type && !isGroup && type.slots.some((slot) => slot.moves) && (
+                <StrategyForms node={node} type={type} mistakes={inMotion} />
+            )}
             {isUse ? (
                 <section>
                     <h3>What follows its exits</h3>
                     {exits.map((exit) => (
-                        <div key={exit} className="candidate"><strong>{exit}</strong>
-                            <Targets label={`After ${exit}`} chosen={isRecord(content.exits) ? texts(content.exits[exit]) : []} change={(targets) => it.edit((t) => setExit(t, node.id, exit, targets))} />
+                        <div key={exit} className="candidate">
+                            <strong>{exit}</strong>
+                            <Targets
+                                label={`After ${exit}`}
+                                chosen={isRecord(content.exits) ? texts(content.exits[exit]) : []}
+                                change={(targets) => it.docs.edit((t) => setExit(t, node.id, exit, targets))}
+                            />
                         </div>
                     ))}
                 </section>
-            ) : <ReactionForms owner={node.id} signals={type?.signals ?? []} mistakes={inReaction} />}
+            ) : (
+                <ReactionForms owner={node.id} signals={type?.signals ?? []} mistakes={inReaction} />
+            )}
             {!isUse && (
                 <details>
                     <summary>Time limit, and by hand</summary>
-                    <Expression label="Time limit [s]" value={textAt([...path, 'time_limit'], content.time_limit)} isCondition={false} placeholder="none" change={(value) => it.edit((t) => setField(t, [...path, 'time_limit'], value.trim() === '' ? undefined : typed(value, 'float')), `limit ${node.id}`)} />
-                    <Check label="A user starts it by hand" value={content.manual === true} change={(manual) => it.edit((t) => setField(t, [...path, 'manual'], manual ? true : undefined))} />
+                    <Expression
+                        label="Time limit [s]"
+                        value={textAt([...path, 'time_limit'], content.time_limit)}
+                        isCondition={false}
+                        placeholder="none"
+                        change={(value) =>
+                            it.docs.edit(
+                                (t) =>
+                                    setField(
+                                        t,
+                                        [...path, 'time_limit'],
+                                        value.trim() === '' ? undefined : typed(value, 'float'),
+                                    ),
+                                `limit ${node.id}`,
+                            )
+                        }
+                    />
+                    <Check
+                        label="A user starts it by hand"
+                        value={content.manual === true}
+                        change={(manual) =>
+                            it.docs.edit((t) => setField(t, [...path, 'manual'], manual ? true : undefined))
+                        }
+                    />
                 </details>
             )}
             {type && type.state_variables.length > 0 && (
                 <details>
-                    <summary>It tells <span className="quiet">{type.state_variables.length}</span></summary>
-                    <ul className="plain">{type.state_variables.map((each) => <li key={each.name} title={each.description}><code>{each.name}</code> <span className="quiet">{each.unit}</span></li>)}</ul>
+                    <summary>
+                        It tells <span className="quiet">{type.state_variables.length}</span>
+                    </summary>
+                    <ul className="plain">
+                        {type.state_variables.map((each) => (
+                            <li key={each.name} title={each.description}>
+                                <code>{each.name}</code> <span className="quiet">{each.unit}</span>
+                            </li>
+                        ))}
+                    </ul>
                 </details>
             )}
         </div>
@@ -195,67 +478,190 @@ export function StateForm({ node }: { node: GraphNode }) {
 /** The program itself: roles, parameters, exits, and what holds in every state. */
 export function ProgramForm() {
     const it = useStore();
-    const doc = it.doc;
+    const doc = it.docs.doc;
     if (!doc) return null;
     const graph = doc.graph;
     const content = graph.content;
     const general = doc.mistakes.filter((mistake) => mistake.node === '');
-    const last = lastOf(graph.name, it.live.robot.programs ?? []);
+    const last = lastOf(graph.name, it.link.live.robot.programs ?? [], it.drawn.isShown);
     const section = (key: string): Json => (isRecord(content[key]) ? (content[key] as Json) : {});
-    const put = (path: Path, value: Value | undefined, mark = ''): void => it.edit((text) => setField(text, path, value), mark);
+    const put = (path: Path, value: Value | undefined, mark = ''): void =>
+        it.docs.edit((text) => setField(text, path, value), mark);
     return (
         <div>
-            <div className="form-head"><h2>{graph.name || 'Program'}</h2><span className="chip level-meta_skill">program</span></div>
+            <div className="form-head">
+                <h2>{graph.name || 'Program'}</h2>
+                <span className="chip level-meta_skill">program</span>
+            </div>
             {last !== '' && <p className="quiet">It runs: {last}.</p>}
-            {general.map((mistake) => <p key={`${mistake.line}${mistake.text}`} className={mistake.warning ? 'warning' : 'bad-hint'}>{mistake.line > 0 && `Line ${mistake.line}: `}{mistake.text}</p>)}
+            {general.map((mistake) => (
+                <p key={`${mistake.line}${mistake.text}`} className={mistake.warning ? 'warning' : 'bad-hint'}>
+                    {mistake.line > 0 && `Line ${mistake.line}: `}
+                    {mistake.text}
+                </p>
+            ))}
             <NameField label="Name" value={graph.name} change={(name) => put(['name'], name)} />
-            <Field label="Description" value={asText(content.description)} change={(value) => put(['description'], value === '' ? undefined : value, 'description')} />
-            <Field label="Tags" value={texts(content.tags).join(', ')} placeholder="contact, force" hint="Words by which users find it." change={(value) => put(['tags'], listOf(value).length > 0 ? listOf(value) : undefined, 'tags')} />
+            <Field
+                label="Description"
+                value={asText(content.description)}
+                change={(value) => put(['description'], value === '' ? undefined : value, 'description')}
+            />
+            <Field
+                label="Tags"
+                value={texts(content.tags).join(', ')}
+                placeholder="contact, force"
+                hint="Words by which users find it."
+                change={(value) => put(['tags'], listOf(value).length > 0 ? listOf(value) : undefined, 'tags')}
+            />
             <details open>
-                <summary>Roles: the parts that it needs <span className="quiet">{Object.keys(section('roles')).length}</span></summary>
+                <summary>
+                    Roles: the parts that it needs <span className="quiet">{Object.keys(section('roles')).length}</span>
+                </summary>
                 {Object.entries(section('roles')).map(([role, declared]) => {
                     const one = isRecord(declared) ? declared : {};
                     return (
                         <div className="candidate" key={role}>
                             <div className="candidate-row">
-                                <NameField label="Role" value={role} change={(name) => NAME.test(name) && it.edit((text) => renameRole(text, role, name))} />
-                                <button className="small" aria-label={`Remove ${role}`} onClick={() => it.edit((text) => remove(text, ['roles', role]))}>×</button>
+                                <NameField
+                                    label="Role"
+                                    value={role}
+                                    change={(name) =>
+                                        NAME.test(name) && it.docs.edit((text) => renameRole(text, role, name))
+                                    }
+                                />
+                                <button
+                                    className="small"
+                                    aria-label={`Remove ${role}`}
+                                    onClick={() => it.docs.edit((text) => remove(text, ['roles', role]))}>
+                                    ×
+                                </button>
                             </div>
-                            <Choice label="Kind" value={texts(one.kinds).join(', ')} options={[['', 'any'], ...[...new Set(it.parts.map((part) => part.kind))].map((kind): [string, string] => [kind, kind])]} change={(kinds) => put(['roles', role, 'kinds'], kinds === '' ? undefined : listOf(kinds))} />
-                            <Choice label="Part, if none is given" value={asText(one.default)} options={[['', 'must be given'], ...it.parts.filter((part) => texts(one.kinds).length === 0 || texts(one.kinds).includes(part.kind)).map((part): [string, string] => [part.name, part.name])]} change={(part) => put(['roles', role, 'default'], part === '' ? undefined : part)} />
+                            <Choice
+                                label="Kind"
+                                value={texts(one.kinds).join(', ')}
+                                options={[
+                                    ['', 'any'],
+                                    ...[...new Set(it.library.parts.map((part) => part.kind))].map(
+                                        (kind): [string, string] => [kind, kind],
+                                    ),
+                                ]}
+                                change={(kinds) =>
+                                    put(['roles', role, 'kinds'], kinds === '' ? undefined : listOf(kinds))
+                                }
+                            />
+                            <Choice
+                                label="Part, if none is given"
+                                value={asText(one.default)}
+                                options={[
+                                    ['', 'must be given'],
+                                    ...it.library.parts
+                                        .filter(
+                                            (part) =>
+                                                texts(one.kinds).length === 0 || texts(one.kinds).includes(part.kind),
+                                        )
+                                        .map((part): [string, string] => [part.name, part.name]),
+                                ]}
+                                change={(part) => put(['roles', role, 'default'], part === '' ? undefined : part)}
+                            />
                         </div>
                     );
                 })}
-                <Adder label="New role" add={(name) => it.edit((text) => set(text, ['roles', name], { kinds: [it.parts[0]?.kind ?? 'arm'] }))} />
+                <Adder
+                    label="New role"
+                    add={(name) =>
+                        it.docs.edit((text) =>
+                            set(text, ['roles', name], { kinds: [it.library.parts[0]?.kind ?? 'arm'] }),
+                        )
+                    }
+                />
             </details>
             <details open>
-                <summary>Parameters <span className="quiet">{Object.keys(section('parameters')).length}</span></summary>
-                {Object.entries(section('parameters')).map(([name, declared]) => <Declaration key={name} name={name} one={isRecord(declared) ? declared : {}} />)}
-                <Adder label="New parameter" add={(name) => it.edit((text) => set(text, ['parameters', name], { default: 0 }))} />
+                <summary>
+                    Parameters <span className="quiet">{Object.keys(section('parameters')).length}</span>
+                </summary>
+                {Object.entries(section('parameters')).map(([name, declared]) => (
+                    <Declaration key={name} name={name} one={isRecord(declared) ? declared : {}} />
+                ))}
+                <Adder
+                    label="New parameter"
+                    add={(name) => it.docs.edit((text) => set(text, ['parameters', name], { default: 0 }))}
+                />
             </details>
-            <Field label="Parts that it moves" value={texts(content.parts).join(', ')} placeholder="those of its states" change={(value) => put(['parts'], listOf(value).length > 0 ? listOf(value) : undefined, 'parts')} />
+            <Field
+                label="Parts that it moves"
+                value={texts(content.parts).join(', ')}
+                placeholder="those of its states"
+                change={(value) => put(['parts'], listOf(value).length > 0 ? listOf(value) : undefined, 'parts')}
+            />
             <section>
                 <h3>Starts with</h3>
                 <div className="targets">
-                    {graph.nodes.filter((node) => node.isStart).map((node) => <span key={node.id} className="chip start-chip">{node.id}<button aria-label={`Not start with ${node.id}`} onClick={() => it.edit((text) => setStart(text, node.id, false))}>×</button></span>)}
-                    <Choice hidden label="Starts also with" value="" options={[['', '+'], ...graph.nodes.filter((node) => !node.isStart).map((node): [string, string] => [node.id, node.id])]} change={(id) => id && it.edit((text) => setStart(text, id, true))} />
+                    {graph.nodes
+                        .filter((node) => node.isStart)
+                        .map((node) => (
+                            <span key={node.id} className="chip start-chip">
+                                {node.id}
+                                <button
+                                    aria-label={`Not start with ${node.id}`}
+                                    onClick={() => it.docs.edit((text) => setStart(text, node.id, false))}>
+                                    ×
+                                </button>
+                            </span>
+                        ))}
+                    <Choice
+                        hidden
+                        label="Starts also with"
+                        value=""
+                        options={[
+                            ['', '+'],
+                            ...graph.nodes
+                                .filter((node) => !node.isStart)
+                                .map((node): [string, string] => [node.id, node.id]),
+                        ]}
+                        change={(id) => id && it.docs.edit((text) => setStart(text, id, true))}
+                    />
                 </div>
             </section>
             <section>
                 <h3>Exits</h3>
-                {exitsOf(graph).length === 0 && <p className="quiet">None yet: mark a state where the program may end.</p>}
-                {exitsOf(graph).map((exit) => {
+                {endsOf(graph).length === 0 && (
+                    <p className="quiet">None yet: mark a state where the program may end.</p>
+                )}
+                {endsOf(graph).map((exit) => {
                     const one = section('exits')[exit];
                     return (
-                        <Choice key={exit} label={exit} value={isRecord(one) && one.failure === true ? 'failure' : 'success'} options={[['success', 'a success'], ['failure', 'a failure']]} change={(kind) => it.edit((text) => {
-                            // Where one is declared, all are.
-                            const all = exitsOf(graph).filter((each) => section('exits')[each] === undefined && each !== exit);
-                            return set(all.reduce((found, each) => set(found, ['exits', each], {}), text), ['exits', exit], kind === 'failure' ? { failure: true } : {});
-                        })} />
+                        <Choice
+                            key={exit}
+                            label={exit}
+                            value={isRecord(one) && one.failure === true ? 'failure' : 'success'}
+                            options={[
+                                ['success', 'a success'],
+                                ['failure', 'a failure'],
+                            ]}
+                            change={(kind) =>
+                                it.docs.edit((text) => {
+                                    // Where one is declared, all are.
+                                    const all = endsOf(graph).filter(
+                                        (each) => section('exits')[each] === undefined && each !== exit,
+                                    );
+                                    return set(
+                                        all.reduce((found, each) => set(found, ['exits', each], {}), text),
+                                        ['exits', exit],
+                                        kind === 'failure' ? { failure: true } : {},
+                                    );
+                                })
+                            }
+                        />
                     );
                 })}
             </section>
-            <ReactionForms owner="" signals={[]} mistakes={(index) => general.filter((mistake) => placeOfLine(doc.checked, mistake.line).reaction === index)} />
+            <ReactionForms
+                owner=""
+                signals={[]}
+                mistakes={(index) =>
+                    general.filter((mistake) => placeOfLine(doc.checked, mistake.line).reaction === index)
+                }
+            />
         </div>
     );
 }
@@ -264,21 +670,59 @@ function Declaration({ name, one }: { name: string; one: Json }) {
     const it = useStore();
     const type = asText(one.type) || 'float';
     const path: Path = ['parameters', name];
-    const put = (key: string, value: Value | undefined): void => it.edit((text) => setField(text, [...path, key], value), `${key} ${name}`);
+    const put = (key: string, value: Value | undefined): void =>
+        it.docs.edit((text) => setField(text, [...path, key], value), `${key} ${name}`);
     const field = (key: string, label: string, placeholder = 'none', kind = type) => (
-        <Field label={label} value={textAt([...path, key], one[key])} placeholder={placeholder} change={(value) => put(key, value.trim() === '' ? undefined : typed(value, kind))} />
+        <Field
+            label={label}
+            value={textAt([...path, key], one[key])}
+            placeholder={placeholder}
+            change={(value) => put(key, value.trim() === '' ? undefined : typed(value, kind))}
+        />
     );
     return (
         <div className="candidate">
             <div className="candidate-row">
-                <NameField label="Parameter" value={name} change={(next) => NAME.test(next) && it.edit((text) => renameParameter(text, name, next))} />
-                <Choice hidden label={`Type of ${name}`} value={type} options={[['float', 'number'], ['int', 'whole number'], ['bool', 'yes or no'], ['text', 'text']]} change={(value) => put('type', value === 'float' ? undefined : value)} />
-                <button className="small" aria-label={`Remove ${name}`} onClick={() => it.edit((text) => remove(text, path))}>×</button>
+                <NameField
+                    label="Parameter"
+                    value={name}
+                    change={(next) => NAME.test(next) && it.docs.edit((text) => renameParameter(text, name, next))}
+                />
+                <Choice
+                    hidden
+                    label={`Type of ${name}`}
+                    value={type}
+                    options={[
+                        ['float', 'number'],
+                        ['int', 'whole number'],
+                        ['bool', 'yes or no'],
+                        ['text', 'text'],
+                    ]}
+                    change={(value) => put('type', value === 'float' ? undefined : value)}
+                />
+                <button
+                    className="small"
+                    aria-label={`Remove ${name}`}
+                    onClick={() => it.docs.edit((text) => remove(text, path))}>
+                    ×
+                </button>
             </div>
             {field('default', 'Default', 'must be given')}
             {type !== 'text' && type !== 'bool' && field('unit', 'Unit', 'none', 'text')}
-            {type !== 'text' && type !== 'bool' && <div className="candidate-row">{field('minimum', 'At least')}{field('maximum', 'At most')}</div>}
-            {type === 'text' && <Field label="Choices" value={texts(one.choices).join(', ')} placeholder="any text" change={(value) => put('choices', listOf(value).length > 0 ? listOf(value) : undefined)} />}
+            {type !== 'text' && type !== 'bool' && (
+                <div className="candidate-row">
+                    {field('minimum', 'At least')}
+                    {field('maximum', 'At most')}
+                </div>
+            )}
+            {type === 'text' && (
+                <Field
+                    label="Choices"
+                    value={texts(one.choices).join(', ')}
+                    placeholder="any text"
+                    change={(value) => put('choices', listOf(value).length > 0 ? listOf(value) : undefined)}
+                />
+            )}
             {field('description', 'Description', 'none', 'text')}
         </div>
     );
@@ -289,59 +733,90 @@ export function ProgramIndex() {
     const it = useStore();
     const [search, setSearch] = useState('');
     const [tag, setTag] = useState('');
-    const tags = [...new Set(it.programs.flatMap((program) => program.tags))].sort();
+    const tags = [...new Set(it.library.programs.flatMap((program) => program.tags))].sort();
     const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = it.programs.filter((program) => {
+    const found = it.library.programs.filter((program) => {
         const all = `${program.name} ${program.description} ${program.tags.join(' ')}`.toLowerCase();
         return words.every((word) => all.includes(word)) && (tag === '' || program.tags.includes(tag));
     });
     return (
         <section className="shelf">
             <h3>Programs</h3>
-            <button className="wide" onClick={() => { it.dialog = { kind: 'new_program' }; it.changed(); }}>New program</button>
-            <input className="search" type="search" placeholder="Find a program" aria-label="Find a program" value={search} onChange={(event) => setSearch(event.target.value)} />
-            {tags.length > 0 && <Choice hidden label="Tag" value={tag} options={[['', 'any tag'], ...tags.map((each): [string, string] => [each, each])]} change={setTag} />}
+            <button className="wide" onClick={() => it.talk.show({ kind: 'new_program' })}>
+                New program
+            </button>
+            <input
+                className="search"
+                type="search"
+                placeholder="Find a program"
+                aria-label="Find a program"
+                value={search}
+                onChange={(event) => setSearch(event.target.value)}
+            />
+            {tags.length > 0 && (
+                <Choice
+                    hidden
+                    label="Tag"
+                    value={tag}
+                    options={[['', 'any tag'], ...tags.map((each): [string, string] => [each, each])]}
+                    change={setTag}
+                />
+            )}
             {found.length === 0 && <p className="quiet">None has these words.</p>}
             {found.map((program) => {
-                const users = usersOf(program.name, it.skills, it.uses);
+                const users = usersOf(program.name, it.library.skills, it.library.uses);
                 const used = users.length > 0 ? `used by ${users.join(', ')}` : '';
                 return (
-                <div key={program.name} className="skill-row level-meta_skill">
-                    <button className="skill-item" onClick={() => void it.openProgram(program.name)} title={[program.description, program.tags.join(', '), used].filter(Boolean).join('\n')}>
-                        <span className="skill-name">{program.name}</span>
-                        <span className="skill-description">{program.origin === 'library' ? 'of the library' : `version ${program.version}, kept`}{program.tags.length > 0 && `: ${program.tags.join(', ')}`}</span>
-                        {program.description !== '' && <span className="skill-description">{program.description}</span>}
-                        {used !== '' && <span className="skill-description">{used}</span>}
-                    </button>
-                    {program.versions.length > 1 && (
-                        <Choice hidden label={`Version of ${program.name}`} value="" options={[['', '@'], ...program.versions.map((version): [string, string] => [String(version), `@${version}`])]} change={(version) => version && void it.openProgram(`${program.name}@${version}`)} />
-                    )}
-                    {program.origin !== 'library' && it.me?.may_operate && (
-                        <button className="small" aria-label={`Delete ${program.name}`} title="Delete all versions" onClick={() => it.confirm(`Delete all versions of ${program.name}?${used && ` It is ${used}.`}`, 'Delete', () => void it.deleteProgram(program.name))}>×</button>
-                    )}
-                </div>
+                    <div key={program.name} className="skill-row level-meta_skill">
+                        <button
+                            className="skill-item"
+                            onClick={() => void it.versions.openProgram(program.name)}
+                            title={[program.description, program.tags.join(', '), used].filter(Boolean).join('\n')}>
+                            <span className="skill-name">{program.name}</span>
+                            <span className="skill-description">
+                                {program.origin === 'library' ? 'of the library' : `version ${program.version}, kept`}
+                                {program.tags.length > 0 && `: ${program.tags.join(', ')}`}
+                            </span>
+                            {program.description !== '' && (
+                                <span className="skill-description">{program.description}</span>
+                            )}
+                            {used !== '' && <span className="skill-description">{used}</span>}
+                        </button>
+                        {program.versions.length > 1 && (
+                            <Choice
+                                hidden
+                                label={`Version of ${program.name}`}
+                                value=""
+                                options={[
+                                    ['', '@'],
+                                    ...program.versions.map((version): [string, string] => [
+                                        String(version),
+                                        `@${version}`,
+                                    ]),
+                                ]}
+                                change={(version) =>
+                                    version && void it.versions.openProgram(`${program.name}@${version}`)
+                                }
+                            />
+                        )}
+                        {program.origin !== 'library' && it.me.mayOperate && (
+                            <button
+                                className="small"
+                                aria-label={`Delete ${program.name}`}
+                                title="Delete all versions"
+                                onClick={() =>
+                                    it.talk.confirm(
+                                        `Delete all versions of ${program.name}?${used && ` It is ${used}.`}`,
+                                        'Delete',
+                                        () => void it.shelf.deleteProgram(program.name),
+                                    )
+                                }>
+                                ×
+                            </button>
+                        )}
+                    </div>
                 );
             })}
         </section>
-    );
-}
-
-export function NewProgramDialog() {
-    const it = useStore();
-    const [name, setName] = useState('');
-    const bad = name !== '' && !NAME.test(name) ? 'A name has letters, digits and _, and begins with a letter.' : it.programs.some((each) => each.name === name) ? `There is a program ${name} already.` : '';
-    const close = (): void => { store.dialog = null; store.changed(); };
-    return (
-        <form onSubmit={(event) => {
-            event.preventDefault();
-            if (!NAME.test(name) || bad !== '') return;
-            it.dialog = null;
-            it.open(newProgram(name));
-        }}>
-            <h2>New program</h2>
-            <p className="quiet">States and reactions, for what has to be decided within a tick.</p>
-            <Field label="Name" value={name} change={setName} bad={bad || undefined} placeholder="touch_and_hold" />
-            <div className="row end"><button type="button" onClick={close}>Cancel</button><button className="primary" disabled={name === '' || bad !== ''}>Make it</button></div>
-        </form>
     );
 }

@@ -1,29 +1,49 @@
 import { memo, useEffect, useState } from 'react';
-
-import type { LogRecord } from '../server.ts';
-import { base, store, useStore } from '../store.ts';
+import { base } from '../store/ran.ts';
+import { store, useStore } from '../store/store.ts';
 import { isRecord, type Json } from '../text/graph.ts';
 import { inWords, nameOfNode, skillOf } from '../way.ts';
+import type { LiveNode, LogRecord } from '../wire.ts';
 import { Choice, Expression, Field } from './fields.tsx';
 
 const STATES: Record<string, string> = {
-    runs: 'runs', ends: 'is being cancelled', before: 'stands before a node', after: 'stands after a node', cut: 'stands: a node was stopped', ended: 'has ended',
+    runs: 'runs',
+    ends: 'is being cancelled',
+    before: 'stands before a node',
+    after: 'stands after a node',
+    cut: 'stands: a node was stopped',
+    ended: 'has ended',
 };
+
+function stateOf(run: LiveNode): string {
+    return run.state === 'ended' ? run.result : (STATES[run.state] ?? run.state);
+}
 
 /** The run: what it does, its question, and all that one can tell it. */
 export function RunPanel() {
     const it = useStore();
-    const run = it.run;
+    const run = it.runs.run;
     const isOver = !run || run.state === 'ended';
     return (
         <div className="run-panel">
-            {!it.replay && it.runsNow.length > 1 && (
-                <Choice label="Runs" value={run?.run ?? ''} options={it.runsNow.map((each): [string, string] => [each.run, `${base(each.does)}: ${each.state === 'ended' ? each.result : STATES[each.state] ?? each.state}`])} change={(id) => { it.chosenRun = id; it.changed(); }} />
+            {!it.runs.replay && it.runs.now.length > 1 && (
+                <Choice
+                    label="Runs"
+                    value={run?.run ?? ''}
+                    options={it.runs.now.map((each): [string, string] => [
+                        each.run,
+                        `${base(each.does)}: ${stateOf(each)}`,
+                    ])}
+                    change={(id) => {
+                        it.runs.chosen = id;
+                        it.changes.tell();
+                    }}
+                />
             )}
-            {it.replay ? <Replay /> : run && <Status />}
-            {isOver && !it.replay && <Start />}
-            {!it.replay && <Commands />}
-            {!it.replay && <Log records={it.log.records} />}
+            {it.runs.replay ? <Replay /> : run && <Status />}
+            {isOver && !it.runs.replay && <Start />}
+            {!it.runs.replay && <Commands />}
+            {!it.runs.replay && <Log records={it.runs.log.records} />}
             <Variables />
         </div>
     );
@@ -31,44 +51,80 @@ export function RunPanel() {
 
 function Status() {
     const it = useStore();
-    const run = it.run;
+    const run = it.runs.run;
     if (!run) return null;
     const stands = ['before', 'after', 'cut'].includes(run.state);
     const isOver = run.state === 'ended';
-    const question = it.nodes.find((node) => node.question !== '');
-    const inner = it.nodes[it.nodes.length - 1];
-    const text = isOver ? `${run.result}${run.reason ? `: ${run.reason}` : ''}` : run.will_pause ? 'stands after this node' : STATES[run.state] ?? run.state;
+    const question = it.runs.nodes.find((node) => node.question !== '');
+    const inner = it.runs.nodes[it.runs.nodes.length - 1];
+    const failed = ['failed', 'timeout', 'cancelled'].includes(run.result);
+    const text = isOver
+        ? `${run.result}${run.reason ? `: ${run.reason}` : ''}`
+        : run.will_pause
+          ? 'stands after this node'
+          : (STATES[run.state] ?? run.state);
     return (
-        <section className={`run-status ${isOver ? (run.result === 'failed' || run.result === 'timeout' || run.result === 'cancelled' ? 'was-failure' : 'was-success') : stands ? 'stands' : 'runs'}`} aria-live="polite">
-            <h2>{base(run.does)}{run.rehearsed && ' (rehearsed)'}</h2>
-            <p className="run-state" data-testid="run-state">{isOver ? 'Ended: ' : ''}{text}</p>
-            {!isOver && inner && <p className="quiet">{it.nodes.map((node) => nameOfNode(node.path, base(run.does)).split('/').pop()).join(' › ')}{inner.does && ` (${inner.does})`}{inner.reason && `: ${inner.reason}`}</p>}
-            {run.has_to_be_said && <p className="warning">After the protective stop, say how to go on: again, next, or jump.</p>}
+        <section
+            className={`run-status ${isOver ? (failed ? 'was-failure' : 'was-success') : stands ? 'stands' : 'runs'}`}
+            aria-live="polite">
+            <h2>
+                {base(run.does)}
+                {run.rehearsed && ' (rehearsed)'}
+            </h2>
+            <p className="run-state" data-testid="run-state">
+                {isOver ? 'Ended: ' : ''}
+                {text}
+            </p>
+            {!isOver && inner && (
+                <p className="quiet">
+                    {it.runs.nodes.map((node) => nameOfNode(node.path, base(run.does)).split('/').pop()).join(' › ')}
+                    {inner.does && ` (${inner.does})`}
+                    {inner.reason && `: ${inner.reason}`}
+                </p>
+            )}
+            {run.has_to_be_said && (
+                <p className="warning">After the protective stop, say how to go on: again, next, or jump.</p>
+            )}
             {run.jump !== '' && <p className="warning">Jumps to {run.jump} after the present node.</p>}
             {question && (
                 <div className="question" role="alertdialog" aria-label="Question">
                     <p>{question.question}</p>
-                    <div className="row">{question.answers.map((answer) => <button key={answer} className="primary" onClick={() => it.control('answer', { value: answer, node: question.path })}>{answer}</button>)}</div>
+                    <div className="row">
+                        {question.answers.map((answer) => (
+                            <button
+                                key={answer}
+                                className="primary"
+                                onClick={() => it.orders.control('answer', { value: answer, node: question.path })}>
+                                {answer}
+                            </button>
+                        ))}
+                    </div>
                 </div>
             )}
             {!isOver && (
                 <div className="row run-buttons">
                     {stands ? (
                         <>
-                            {!run.has_to_be_said && <button className="primary" onClick={() => it.control('resume')}>Resume</button>}
-                            <button onClick={() => it.control('resume', { how: 'next' })}>Next</button>
-                            <button onClick={() => it.control('resume', { how: 'again' })}>Again</button>
-                            <button onClick={() => it.control('step')}>Step</button>
-                            <button onClick={() => it.control('step', { into: true })}>Step into</button>
+                            {!run.has_to_be_said && (
+                                <button className="primary" onClick={() => it.orders.control('resume')}>
+                                    Resume
+                                </button>
+                            )}
+                            <button onClick={() => it.orders.control('resume', { how: 'next' })}>Next</button>
+                            <button onClick={() => it.orders.control('resume', { how: 'again' })}>Again</button>
+                            <button onClick={() => it.orders.control('step')}>Step</button>
+                            <button onClick={() => it.orders.control('step', { into: true })}>Step into</button>
                         </>
                     ) : (
                         <>
-                            <button onClick={() => it.control('pause')}>Pause</button>
-                            <button onClick={() => it.control('pause', { now: true })}>Pause now</button>
-                            <button onClick={() => it.control('skip', { value: 'done' })}>Skip</button>
+                            <button onClick={() => it.orders.control('pause')}>Pause</button>
+                            <button onClick={() => it.orders.control('pause', { now: true })}>Pause now</button>
+                            <button onClick={() => it.orders.control('skip', { value: 'done' })}>Skip</button>
                         </>
                     )}
-                    <button className="danger" onClick={() => it.control('cancel')}>Cancel</button>
+                    <button className="danger" onClick={() => it.orders.control('cancel')}>
+                        Cancel
+                    </button>
                 </div>
             )}
         </section>
@@ -77,7 +133,7 @@ function Status() {
 
 function Start() {
     const it = useStore();
-    const doc = it.doc;
+    const doc = it.docs.doc;
     const [given, setGiven] = useState<Record<string, string>>({});
     const [paused, setPaused] = useState(false);
     const [rehearse, setRehearse] = useState(false);
@@ -89,30 +145,66 @@ function Start() {
     const names = Object.keys(declared);
     const bad = doc.mistakes.filter((mistake) => !mistake.warning).length;
     const start = (): void => {
-        const parameters = names.filter((name) => (given[name] ?? '') !== '').map((name) => {
-            const text = given[name] ?? '';
-            const one = isRecord(declared[name]) ? (declared[name] as Json) : {};
-            if (one.type === 'text') return { name, values: [], text, unit: '' };
-            const values = text.replace(/[[\]]/g, '').split(',').map((each) => (each.trim() === 'true' ? 1 : each.trim() === 'false' ? 0 : Number(each)));
-            return { name, values, text: '', unit: '' };
-        });
-        if (parameters.some((each) => each.values.some((value) => Number.isNaN(value)))) return it.say('A value is not a number.', true);
-        void it.start({ parameters, paused, rehearse, start_at: at, stop_when_unwatched: watched });
+        const parameters = names
+            .filter((name) => (given[name] ?? '') !== '')
+            .map((name) => {
+                const text = given[name] ?? '';
+                const one = isRecord(declared[name]) ? (declared[name] as Json) : {};
+                if (one.type === 'text') return { name, values: [], text, unit: '' };
+                const values = text
+                    .replace(/[[\]]/g, '')
+                    .split(',')
+                    .map((each) => (each.trim() === 'true' ? 1 : each.trim() === 'false' ? 0 : Number(each)));
+                return { name, values, text: '', unit: '' };
+            });
+        if (parameters.some((each) => each.values.some((value) => Number.isNaN(value))))
+            return it.talk.say('A value is not a number.', true);
+        void it.orders.start({ parameters, paused, rehearse, start_at: at, stop_when_unwatched: watched });
     };
     return (
         <section className="start">
-            <button className="primary wide start-button" disabled={bad > 0 || doc.graph.nodes.length + (doc.graph.is ? 1 : 0) === 0} onClick={start}>▶ Start {doc.graph.name}</button>
+            <button
+                className="primary wide start-button"
+                disabled={bad > 0 || doc.graph.nodes.length + (doc.graph.is ? 1 : 0) === 0}
+                onClick={start}>
+                ▶ Start {doc.graph.name}
+            </button>
             {bad > 0 && <p className="hint">{bad === 1 ? 'One mistake' : `${bad} mistakes`} first.</p>}
             <details open={names.length > 0}>
                 <summary>With values, and how</summary>
                 {names.map((name) => {
                     const one = isRecord(declared[name]) ? (declared[name] as Json) : {};
-                    return <Field key={name} label={one.unit ? `${name} [${String(one.unit)}]` : name} value={given[name] ?? ''} placeholder={one.default === undefined ? 'must be given' : String(one.default)} change={(value) => setGiven((before) => ({ ...before, [name]: value }))} />;
+                    return (
+                        <Field
+                            key={name}
+                            label={one.unit ? `${name} [${String(one.unit)}]` : name}
+                            value={given[name] ?? ''}
+                            placeholder={one.default === undefined ? 'must be given' : String(one.default)}
+                            change={(value) => setGiven((before) => ({ ...before, [name]: value }))}
+                        />
+                    );
                 })}
-                <Choice label="Begin at" value={at} options={[['', 'its start'], ...doc.graph.nodes.map((node): [string, string] => [node.id, node.id])]} change={setAt} />
-                <label className="check"><input type="checkbox" checked={paused} onChange={(event) => setPaused(event.target.checked)} /> stand before the first node</label>
-                <label className="check"><input type="checkbox" checked={rehearse} onChange={(event) => setRehearse(event.target.checked)} /> rehearse: nothing moves</label>
-                <label className="check"><input type="checkbox" checked={watched} onChange={(event) => setWatched(event.target.checked)} /> cancel it when nobody watches</label>
+                <Choice
+                    label="Begin at"
+                    value={at}
+                    options={[
+                        ['', 'its start'],
+                        ...doc.graph.nodes.map((node): [string, string] => [node.id, node.id]),
+                    ]}
+                    change={setAt}
+                />
+                <label className="check">
+                    <input type="checkbox" checked={paused} onChange={(event) => setPaused(event.target.checked)} />
+                    {' stand before the first node'}
+                </label>
+                <label className="check">
+                    <input type="checkbox" checked={rehearse} onChange={(event) => setRehearse(event.target.checked)} />
+                    {' rehearse: nothing moves'}
+                </label>
+                <label className="check">
+                    <input type="checkbox" checked={watched} onChange={(event) => setWatched(event.target.checked)} />
+                    {' cancel it when nobody watches'}
+                </label>
             </details>
         </section>
     );
@@ -122,23 +214,40 @@ function Start() {
 function Commands() {
     const it = useStore();
     const [said, setSaid] = useState('');
-    const armed = it.live.blueprints.armed ?? 0;
-    const phrases = it.skills.flatMap((skill) => skill.phrases);
+    const armed = it.link.live.blueprints.armed ?? 0;
+    const phrases = it.library.skills.flatMap((skill) => skill.phrases);
     return (
         <details>
-            <summary>Commands{armed > 0 && <span className="chip good"> sensors armed, {Math.ceil(armed)} s</span>}</summary>
-            <form onSubmit={(event) => {
-                event.preventDefault();
-                if (said.trim() !== '') void it.do('give_command', { text: said });
-            }}>
-                <Field label="Say a sentence" value={said} change={setSaid} placeholder={phrases[0] ?? 'welcome the guest'} list={[...phrases, 'stop']} />
+            <summary>
+                Commands{armed > 0 && <span className="chip good"> sensors armed, {Math.ceil(armed)} s</span>}
+            </summary>
+            <form
+                onSubmit={(event) => {
+                    event.preventDefault();
+                    if (said.trim() !== '') void it.me.do('give_command', { text: said });
+                }}>
+                <Field
+                    label="Say a sentence"
+                    value={said}
+                    change={setSaid}
+                    placeholder={phrases[0] ?? 'welcome the guest'}
+                    list={[...phrases, 'stop']}
+                />
                 <div className="row">
                     <button>Say it</button>
-                    <button type="button" onClick={() => it.control('arm', { seconds: 600, run: '' })}>Arm sensors for 10 min</button>
-                    {armed > 0 && <button type="button" onClick={() => it.control('disarm', { run: '' })}>Disarm</button>}
+                    <button type="button" onClick={() => it.orders.control('arm', { seconds: 600, run: '' })}>
+                        Arm sensors for 10 min
+                    </button>
+                    {armed > 0 && (
+                        <button type="button" onClick={() => it.orders.control('disarm', { run: '' })}>
+                            Disarm
+                        </button>
+                    )}
                 </div>
             </form>
-            {(it.live.blueprints.waiting ?? []).length > 0 && <p className="warning">Waiting for parts: {(it.live.blueprints.waiting ?? []).join(', ')}</p>}
+            {(it.link.live.blueprints.waiting ?? []).length > 0 && (
+                <p className="warning">Waiting for parts: {(it.link.live.blueprints.waiting ?? []).join(', ')}</p>
+            )}
         </details>
     );
 }
@@ -147,61 +256,103 @@ const Log = memo(function Log({ records }: { records: readonly LogRecord[] }) {
     if (records.length === 0) return null;
     const skill = skillOf(records);
     const shown: number[] = [];
-    for (let n = records.length - 1; n >= 0 && shown.length < 200; n -= 1) if (records[n]?.what !== 'decided' || records[n]?.go) shown.push(n);
+    for (let n = records.length - 1; n >= 0 && shown.length < 200; n -= 1)
+        if (records[n]?.what !== 'decided' || records[n]?.go) shown.push(n);
     return (
         <section>
             <h3>What happened</h3>
             <ol className="log" reversed tabIndex={0} aria-label="What happened, the latest first">
-                {shown.map((n) => <Line key={n} record={records[n] as LogRecord} skill={skill} />)}
+                {shown.map((n) => (
+                    <Line key={n} record={records[n] as LogRecord} skill={skill} />
+                ))}
             </ol>
         </section>
     );
 });
 
 const Line = memo(function Line({ record, skill }: { record: LogRecord; skill: string }) {
-    return <li><time>{record.time.toFixed(2)}</time> {inWords(record, skill)}</li>;
+    return (
+        <li>
+            <time>{record.time.toFixed(2)}</time> {inWords(record, skill)}
+        </li>
+    );
 });
 
 function Replay() {
     const it = useStore();
-    const replay = it.replay;
+    const replay = it.runs.replay;
     const [plays, setPlays] = useState(false);
     useEffect(() => {
         if (!plays) return undefined;
         const timer = setInterval(() => {
-            const now = store.replay;
+            const now = store.runs.replay;
             if (!now || now.at >= now.records.length) setPlays(false);
             else {
-                store.replay = { ...now, at: now.at + 1 };
-                store.changed();
+                store.runs.replay = { ...now, at: now.at + 1 };
+                store.changes.tell();
             }
         }, 400);
         return () => clearInterval(timer);
     }, [plays]);
     if (!replay) return null;
     const go = (at: number): void => {
-        store.replay = { ...replay, at: Math.max(0, Math.min(at, replay.records.length)) };
-        store.changed();
+        store.runs.replay = { ...replay, at: Math.max(0, Math.min(at, replay.records.length)) };
+        store.changes.tell();
     };
     const skill = skillOf(replay.records);
     const present = replay.records[replay.at - 1];
-    const outer = replay.records.slice(0, replay.at).filter((record) => record.what === 'node' && typeof record.path === 'string' && !record.path.includes('/'));
+    const outer = replay.records
+        .slice(0, replay.at)
+        .filter((record) => record.what === 'node' && typeof record.path === 'string' && !record.path.includes('/'));
     const stoppedAt = String(outer[outer.length - 1]?.path ?? '');
     return (
         <section className="run-status replay">
             <h2>Replay of {replay.run}</h2>
-            <input type="range" aria-label="Moment of the replay" min={0} max={replay.records.length} value={replay.at} onChange={(event) => go(Number(event.target.value))} />
-            <p className="quiet">{replay.at} of {replay.records.length}{present && `, ${present.time.toFixed(2)} s: ${inWords(present, skill)}`}</p>
+            <input
+                type="range"
+                aria-label="Moment of the replay"
+                min={0}
+                max={replay.records.length}
+                value={replay.at}
+                onChange={(event) => go(Number(event.target.value))}
+            />
+            <p className="quiet">
+                {replay.at} of {replay.records.length}
+                {present && `, ${present.time.toFixed(2)} s: ${inWords(present, skill)}`}
+            </p>
             <div className="row">
                 <button onClick={() => go(replay.at - 1)}>Back</button>
                 <button onClick={() => go(replay.at + 1)}>On</button>
-                <button onClick={() => { if (replay.at >= replay.records.length) go(0); setPlays(!plays); }}>{plays ? 'Stand' : 'Play'}</button>
-                <button onClick={() => { store.replay = null; store.changed(); }}>Close</button>
+                <button
+                    onClick={() => {
+                        if (replay.at >= replay.records.length) go(0);
+                        setPlays(!plays);
+                    }}>
+                    {plays ? 'Stand' : 'Play'}
+                </button>
+                <button
+                    onClick={() => {
+                        store.runs.replay = null;
+                        store.changes.tell();
+                    }}>
+                    Close
+                </button>
             </div>
-            {stoppedAt !== '' && <button className="wide" title="A new run begins at this node, with the outputs that the earlier nodes gave" onClick={() => void it.start({ start_at: stoppedAt, outputs_of: replay.run })}>Start again at {nameOfNode(stoppedAt, skill)}</button>}
+            {stoppedAt !== '' && (
+                <button
+                    className="wide"
+                    title="A new run begins at this node, with the outputs that the earlier nodes gave"
+                    onClick={() => void it.orders.start({ start_at: stoppedAt, outputs_of: replay.run })}>
+                    Start again at {nameOfNode(stoppedAt, skill)}
+                </button>
+            )}
             <ol className="log" tabIndex={0} aria-label="Log of the run">
                 {replay.records.map((record, n) => (
-                    <li key={n} className={n === replay.at - 1 ? 'now' : n >= replay.at ? 'later' : ''}><button className="plain-button" onClick={() => go(n + 1)}><time>{record.time.toFixed(2)}</time> {inWords(record, skill)}</button></li>
+                    <li key={n} className={n === replay.at - 1 ? 'now' : n >= replay.at ? 'later' : ''}>
+                        <button className="plain-button" onClick={() => go(n + 1)}>
+                            <time>{record.time.toFixed(2)}</time> {inWords(record, skill)}
+                        </button>
+                    </li>
                 ))}
             </ol>
         </section>
@@ -211,22 +362,44 @@ function Replay() {
 function Variables() {
     const it = useStore();
     const [name, setName] = useState('');
-    const values = it.live.robot.values ?? {};
+    const values = it.link.live.robot.values ?? {};
     return (
         <details className="variables">
-            <summary>State variables <span className="quiet">{it.watched.length}</span></summary>
+            <summary>
+                State variables <span className="quiet">{it.link.watched.length}</span>
+            </summary>
             <ul className="plain">
-                {it.watched.map((each) => (
-                    <li key={each} className="row"><code>{each}</code> <strong>{values[each] === undefined || values[each] === null ? 'unknown' : String(Math.round((values[each] ?? 0) * 1e4) / 1e4)}</strong>
-                        <button className="small" aria-label={`Watch ${each} no more`} onClick={() => it.watchVariables(it.watched.filter((other) => other !== each))}>×</button></li>
+                {it.link.watched.map((each) => (
+                    <li key={each} className="row">
+                        <code>{each}</code>{' '}
+                        <strong>
+                            {values[each] === undefined || values[each] === null
+                                ? 'unknown'
+                                : String(Math.round((values[each] ?? 0) * 1e4) / 1e4)}
+                        </strong>
+                        <button
+                            className="small"
+                            aria-label={`Watch ${each} no more`}
+                            onClick={() => it.link.watchVariables(it.link.watched.filter((other) => other !== each))}>
+                            ×
+                        </button>
+                    </li>
                 ))}
             </ul>
-            <Expression label="Watch a variable" value={name} change={(value) => {
-                if (it.variables.some((variable) => variable.name === value) && !it.watched.includes(value)) {
-                    it.watchVariables([...it.watched, value]);
-                    setName('');
-                } else setName(value);
-            }} placeholder="battery.level" />
+            <Expression
+                label="Watch a variable"
+                value={name}
+                change={(value) => {
+                    if (
+                        it.library.variables.some((variable) => variable.name === value) &&
+                        !it.link.watched.includes(value)
+                    ) {
+                        it.link.watchVariables([...it.link.watched, value]);
+                        setName('');
+                    } else setName(value);
+                }}
+                placeholder="battery.level"
+            />
         </details>
     );
 }

@@ -1,8 +1,8 @@
 import { memo, useEffect, useMemo, useRef, useState } from 'react';
-
-import type { SkillInfo } from '../server.ts';
-import { store, useStill, useStore } from '../store.ts';
+import { store, useStill, useStore } from '../store/store.ts';
+import { allKinds } from '../text/node_kinds.ts';
 import { nameOfNode } from '../way.ts';
+import type { SkillInfo } from '../wire.ts';
 import { levelName } from './Canvas.tsx';
 import { ProgramIndex } from './ProgramForms.tsx';
 
@@ -14,28 +14,21 @@ interface Item {
     skill: SkillInfo | null;
 }
 
-const BUILT_INS: [string, string][] = [
-    ['wait', 'Wait some seconds'],
-    ['wait_until', 'Wait until a condition holds'],
-    ['say', 'Say a text'],
-    ['ask', 'Ask a person; the answers are results'],
-    ['log', 'Write a text to the log'],
-    ['set', 'Set values of this blueprint'],
-    ['all_of', 'Several side by side, until all are done'],
-    ['first_of', 'Several side by side, until the first one ends'],
-];
-
 const ORDER = ['blueprint', 'behavior_skill', 'motion_skill', 'meta_skill', 'built in', 'capability'];
 
 function shelfOf(skill: SkillInfo): string {
-    return skill.level === 'capability' && skill.category !== '' ? `capability: ${skill.category.replace('_', ' ')}` : skill.level;
+    return skill.level === 'capability' && skill.category !== ''
+        ? `capability: ${skill.category.replace('_', ' ')}`
+        : skill.level;
 }
 
 /** Skills by level, category and scenario, with search. Drag one into the picture, or press Enter. */
 export function Shelves() {
     const it = useStill();
     const [search, setSearch] = useState('');
-    const [closed, setClosed] = useState<ReadonlySet<string>>(new Set(['capability: sensing', 'capability: part control']));
+    const [closed, setClosed] = useState<ReadonlySet<string>>(
+        new Set(['capability: sensing', 'capability: part control']),
+    );
     const box = useRef<HTMLInputElement>(null);
     useEffect(() => {
         const focus = (): void => box.current?.focus();
@@ -43,23 +36,43 @@ export function Shelves() {
         return () => window.removeEventListener('find-skill', focus);
     }, []);
     const shelves = useMemo(() => {
-        const isProgram = it.doc?.graph.isProgram ?? false;
+        const isProgram = it.docs.doc?.graph.isProgram ?? false;
         const words = search.toLowerCase().split(/\s+/).filter(Boolean);
         const fits = (item: Item): boolean => words.every((word) => item.words.includes(word));
         const found = new Map<string, Item[]>();
         const put = (shelf: string, item: Item): void => {
             if (fits(item)) found.set(shelf, [...(found.get(shelf) ?? []), item]);
         };
-        for (const skill of isProgram ? it.forStates : it.skills) {
-            const words = [skill.name, skill.name.replaceAll('_', ' '), skill.description, ...skill.tags, skill.level, ...skill.scenarios].join(' ').toLowerCase();
+        for (const skill of isProgram ? it.library.forStates : it.library.skills) {
+            const words = [
+                skill.name,
+                skill.name.replaceAll('_', ' '),
+                skill.description,
+                ...skill.tags,
+                skill.level,
+                ...skill.scenarios,
+            ]
+                .join(' ')
+                .toLowerCase();
             const item: Item = { name: skill.name, level: skill.level, description: skill.description, words, skill };
             for (const scenario of skill.scenarios) put(`for ${scenario}`, item);
             put(shelfOf(skill), item);
         }
-        if (!isProgram) for (const [name, description] of BUILT_INS) put('built in', { name, level: 'built_in', description, words: `${name} ${name.replace('_', ' ')} ${description}`.toLowerCase(), skill: null });
-        const rank = (shelf: string): number => (shelf.startsWith('for ') || (isProgram && shelf.startsWith('capability')) ? -1 : ORDER.findIndex((each) => shelf.startsWith(each)));
+        if (!isProgram)
+            for (const { name, doc: description } of allKinds())
+                put('built in', {
+                    name,
+                    level: 'built_in',
+                    description,
+                    words: `${name} ${name.replace('_', ' ')} ${description}`.toLowerCase(),
+                    skill: null,
+                });
+        const rank = (shelf: string): number =>
+            shelf.startsWith('for ') || (isProgram && shelf.startsWith('capability'))
+                ? -1
+                : ORDER.findIndex((each) => shelf.startsWith(each));
         return [...found].sort((a, b) => rank(a[0]) - rank(b[0]) || a[0].localeCompare(b[0]));
-    }, [it.skills, it.forStates, search, it.doc?.graph.isProgram]);
+    }, [it.library.skills, it.library.forStates, search, it.docs.doc?.graph.isProgram]);
     const all = shelves.flatMap(([, items]) => items);
 
     return (
@@ -74,7 +87,7 @@ export function Shelves() {
                 onChange={(event) => setSearch(event.target.value)}
                 onKeyDown={(event) => {
                     const first = all.find((item) => item.name === search.trim()) ?? all[0];
-                    if (event.key === 'Enter' && first && search !== '') store.add(first.name);
+                    if (event.key === 'Enter' && first && search !== '') store.building.add(first.name);
                     if (event.key === 'Escape') setSearch('');
                     if (event.key === 'ArrowDown') {
                         event.preventDefault();
@@ -84,21 +97,28 @@ export function Shelves() {
             />
             {shelves.length === 0 && <p className="quiet">No skill has these words.</p>}
             {shelves.map(([shelf, items]) => {
-                const isOpen = search !== '' || (it.doc?.graph.isProgram ? !closed.has(`in programs ${shelf}`) : !closed.has(shelf));
+                const isOpen =
+                    search !== '' ||
+                    (it.docs.doc?.graph.isProgram ? !closed.has(`in programs ${shelf}`) : !closed.has(shelf));
                 return (
                     <section key={shelf} className="shelf">
                         <h3>
                             <button
                                 className="shelf-title"
                                 aria-expanded={isOpen}
-                                onClick={() => setClosed((before) => {
-                                    const next = new Set(before);
-                                    const key = it.doc?.graph.isProgram ? `in programs ${shelf}` : shelf;
-                                    if (!next.delete(key)) next.add(key);
-                                    return next;
-                                })}
-                            >
-                                {isOpen ? '▾' : '▸'} {shelf.startsWith('for ') || shelf.includes(':') ? shelf : `${levelName(shelf)}${shelf === 'built in' ? '' : 's'}`} <span className="quiet">{items.length}</span>
+                                onClick={() =>
+                                    setClosed((before) => {
+                                        const next = new Set(before);
+                                        const key = it.docs.doc?.graph.isProgram ? `in programs ${shelf}` : shelf;
+                                        if (!next.delete(key)) next.add(key);
+                                        return next;
+                                    })
+                                }>
+                                {isOpen ? '▾' : '▸'}{' '}
+                                {shelf.startsWith('for ') || shelf.includes(':')
+                                    ? shelf
+                                    : `${levelName(shelf)}${shelf === 'built in' ? '' : 's'}`}{' '}
+                                <span className="quiet">{items.length}</span>
                             </button>
                         </h3>
                         {isOpen && items.map((item) => <SkillItem key={item.name} item={item} />)}
@@ -111,15 +131,21 @@ export function Shelves() {
 
 const SkillItem = memo(function SkillItem({ item }: { item: Item }) {
     const skill = item.skill;
-    const needs = skill ? [
-        skill.description,
-        skill.parts.length > 0 && `Parts: ${skill.parts.join(', ')}`,
-        skill.parameters.length > 0 && `Takes: ${skill.parameters.map((p) => p.name + (p.unit ? ` [${p.unit}]` : '')).join(', ')}`,
-        skill.results.length > 0 && `Results: ${[...skill.results, ...skill.failures].join(', ')}`,
-        skill.outputs.length > 0 && `Gives: ${skill.outputs.map((o) => o.name + (o.unit ? ` [${o.unit}]` : '')).join(', ')}`,
-        skill.runs > 0 && `Ran ${skill.runs} times, ${skill.succeeded} with success`,
-        skill.problem && `Broken: ${skill.problem}`,
-    ].filter(Boolean).join('\n') : item.description;
+    const needs = skill
+        ? [
+              skill.description,
+              skill.parts.length > 0 && `Parts: ${skill.parts.join(', ')}`,
+              skill.parameters.length > 0 &&
+                  `Takes: ${skill.parameters.map((p) => p.name + (p.unit ? ` [${p.unit}]` : '')).join(', ')}`,
+              skill.results.length > 0 && `Results: ${[...skill.results, ...skill.failures].join(', ')}`,
+              skill.outputs.length > 0 &&
+                  `Gives: ${skill.outputs.map((o) => o.name + (o.unit ? ` [${o.unit}]` : '')).join(', ')}`,
+              skill.runs > 0 && `Ran ${skill.runs} times, ${skill.succeeded} with success`,
+              skill.problem && `Broken: ${skill.problem}`,
+          ]
+              .filter(Boolean)
+              .join('\n')
+        : item.description;
     return (
         <div className={`skill-row level-${item.level}`}>
             <button
@@ -130,11 +156,11 @@ const SkillItem = memo(function SkillItem({ item }: { item: Item }) {
                     event.dataTransfer.setData('application/x-skill', item.name);
                     event.dataTransfer.effectAllowed = 'copy';
                 }}
-                onDoubleClick={() => store.add(item.name)}
+                onDoubleClick={() => store.building.add(item.name)}
                 onKeyDown={(event) => {
                     if (event.key === 'Enter') {
                         event.preventDefault();
-                        store.add(item.name);
+                        store.building.add(item.name);
                     }
                     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
                         event.preventDefault();
@@ -142,42 +168,86 @@ const SkillItem = memo(function SkillItem({ item }: { item: Item }) {
                         const at = list.indexOf(event.currentTarget);
                         list[at + (event.key === 'ArrowDown' ? 1 : -1)]?.focus();
                     }
-                }}
-            >
+                }}>
                 <span className="skill-name">{item.name}</span>
                 <span className="skill-description">{item.description}</span>
             </button>
             {skill && (
-                <button className="small" aria-label={`Open ${item.name}`} title="Open it" onClick={() => void store.openSkill(item.name)}>↗</button>
+                <button
+                    className="small"
+                    aria-label={`Open ${item.name}`}
+                    title="Open it"
+                    onClick={() => void store.versions.openSkill(item.name)}>
+                    ↗
+                </button>
             )}
         </div>
     );
 });
 
+function allVersions({ name, versions }: SkillInfo): string {
+    return `${versions.length === 1 ? 'the only version' : `all ${versions.length} versions`} of ${name}`;
+}
+
 /** What is kept: blueprints and skills, programs, runs of the past. */
 export function Files() {
     const it = useStill();
-    const programs = new Set(it.programs.map((program) => program.name));
-    const own = it.skills.filter((skill) => (skill.origin === 'store' || skill.origin === 'library') && !programs.has(skill.name));
+    const programs = new Set(it.library.programs.map((program) => program.name));
+    const own = it.library.skills.filter(
+        (skill) => (skill.origin === 'store' || skill.origin === 'library') && !programs.has(skill.name),
+    );
     return (
         <div className="files">
-            <button className="primary wide" onClick={() => { it.dialog = { kind: 'new' }; it.changed(); }}>New blueprint</button>
+            <button className="primary wide" onClick={() => it.talk.show({ kind: 'new' })}>
+                New blueprint
+            </button>
             <section className="shelf">
                 <h3>Blueprints and skills</h3>
                 {own.length === 0 && <p className="quiet">None is kept yet.</p>}
                 {own.map((skill) => (
                     <div key={skill.name} className={`skill-row level-${skill.level}`}>
-                        <button className="skill-item" onClick={() => void it.openSkill(skill.name)} title={skill.problem || skill.description}>
+                        <button
+                            className="skill-item"
+                            onClick={() => void it.versions.openSkill(skill.name)}
+                            title={skill.problem || skill.description}>
                             <span className="skill-name">{skill.name}</span>
-                            <span className="skill-description">{skill.problem ? 'draft with mistakes' : `${levelName(skill.level)}, version ${skill.version}`}</span>
+                            <span className="skill-description">
+                                {skill.problem
+                                    ? 'draft with mistakes'
+                                    : `${levelName(skill.level)}, version ${skill.version}`}
+                            </span>
                         </button>
                         {skill.origin === 'store' && (
                             <>
-                                <button className="small" aria-label={`Rename ${skill.name}`} title="Rename; callers follow" onClick={() => { it.dialog = { kind: 'rename', name: skill.name }; it.changed(); }}>✎</button>
+                                <button
+                                    className="small"
+                                    aria-label={`Rename ${skill.name}`}
+                                    title="Rename; callers follow"
+                                    onClick={() => it.talk.show({ kind: 'rename', name: skill.name })}>
+                                    ✎
+                                </button>
                                 {skill.versions.length > 1 && (
-                                    <button className="small" aria-label={`Compare versions of ${skill.name}`} title="Compare versions" onClick={() => { it.dialog = { kind: 'compare', name: skill.name }; it.changed(); }}>≠</button>
+                                    <button
+                                        className="small"
+                                        aria-label={`Compare versions of ${skill.name}`}
+                                        title="Compare versions"
+                                        onClick={() => it.talk.show({ kind: 'compare', name: skill.name })}>
+                                        ≠
+                                    </button>
                                 )}
-                                <button className="small" aria-label={`Delete ${skill.name}`} title="Delete all versions" onClick={() => it.confirm(`Delete ${skill.versions.length === 1 ? 'the only version' : `all ${skill.versions.length} versions`} of ${skill.name}? They stay in the bin for 30 days.`, 'Delete', () => void it.deleteSkill(skill.name))}>×</button>
+                                <button
+                                    className="small"
+                                    aria-label={`Delete ${skill.name}`}
+                                    title="Delete all versions"
+                                    onClick={() =>
+                                        it.talk.confirm(
+                                            `Delete ${allVersions(skill)}? They stay in the bin for 30 days.`,
+                                            'Delete',
+                                            () => void it.shelf.deleteSkill(skill.name),
+                                        )
+                                    }>
+                                    ×
+                                </button>
                             </>
                         )}
                     </div>
@@ -193,16 +263,29 @@ export function Files() {
 function Bin() {
     const it = useStill();
     const [isOpen, setIsOpen] = useState(false);
-    useEffect(() => { if (isOpen) void it.loadBin(); }, [it, it.skills, isOpen]);
+    useEffect(() => {
+        if (isOpen) void it.shelf.loadBin();
+    }, [it, it.library.skills, isOpen]);
     return (
         <details onToggle={(event) => setIsOpen(event.currentTarget.open)}>
             <summary>Bin</summary>
-            {it.bin.length === 0 && <p className="quiet">It is empty. What is deleted stays here for 30 days.</p>}
-            {it.bin.map((skill) => (
+            {it.shelf.bin.length === 0 && <p className="quiet">It is empty. What is deleted stays here for 30 days.</p>}
+            {it.shelf.bin.map((skill) => (
                 <div key={skill.name} className="skill-row">
-                    <span className="skill-item"><span className="skill-name">{skill.name}</span>
-                        <span className="skill-description">version {skill.versions.join(', ')}{skill.saved && `, deleted ${new Date(skill.saved.sec * 1000).toLocaleDateString()}`}</span></span>
-                    {it.me?.may_operate && <button aria-label={`Restore ${skill.name}`} onClick={() => void it.restoreSkill(skill.name)}>Restore</button>}
+                    <span className="skill-item">
+                        <span className="skill-name">{skill.name}</span>
+                        <span className="skill-description">
+                            version {skill.versions.join(', ')}
+                            {skill.saved && `, deleted ${new Date(skill.saved.sec * 1000).toLocaleDateString()}`}
+                        </span>
+                    </span>
+                    {it.me.mayOperate && (
+                        <button
+                            aria-label={`Restore ${skill.name}`}
+                            onClick={() => void it.shelf.restoreSkill(skill.name)}>
+                            Restore
+                        </button>
+                    )}
                 </div>
             ))}
         </details>
@@ -211,19 +294,26 @@ function Bin() {
 
 export function Runs() {
     const it = useStore();
-    useEffect(() => void it.loadRuns(), [it, it.run?.state]);
+    useEffect(() => void it.runs.load(), [it, it.runs.run?.state]);
     return (
-        <div className="files" aria-busy={!it.hasRuns}>
+        <div className="files" aria-busy={!it.runs.isRead}>
             <section className="shelf">
                 <h3>Runs</h3>
-                {it.runs.length === 0 && !it.hasRuns && <p className="quiet">Reading the logs …</p>}
-                {it.runs.length === 0 && it.hasRuns && <p className="quiet">Nothing has run yet.</p>}
-                {it.runs.map((run) => (
+                {it.runs.past.length === 0 && !it.runs.isRead && <p className="quiet">Reading the logs …</p>}
+                {it.runs.past.length === 0 && it.runs.isRead && <p className="quiet">Nothing has run yet.</p>}
+                {it.runs.past.map((run) => (
                     <div key={run.run} className="skill-row">
-                        <button className="skill-item" title={`${run.run}, started by ${run.source}`} onClick={() => void it.openReplay(run)}>
+                        <button
+                            className="skill-item"
+                            title={`${run.run}, started by ${run.source}`}
+                            onClick={() => void it.versions.openReplay(run)}>
                             <span className="skill-name">{run.skill || run.run}</span>
                             <span className="skill-description">
-                                {run.result || (run.interrupted_at ? `interrupted at ${nameOfNode(run.interrupted_at, run.skill)}` : 'runs')}{run.reason ? `: ${run.reason}` : ''}
+                                {run.result ||
+                                    (run.interrupted_at
+                                        ? `interrupted at ${nameOfNode(run.interrupted_at, run.skill)}`
+                                        : 'runs')}
+                                {run.reason ? `: ${run.reason}` : ''}
                             </span>
                         </button>
                     </div>

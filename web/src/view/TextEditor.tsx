@@ -1,4 +1,9 @@
-import { autocompletion, completionKeymap, type CompletionContext, type CompletionResult } from '@codemirror/autocomplete';
+import {
+    autocompletion,
+    type CompletionContext,
+    type CompletionResult,
+    completionKeymap,
+} from '@codemirror/autocomplete';
 import { defaultKeymap, indentWithTab } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
@@ -9,7 +14,7 @@ import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } f
 import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
 
-import { store, useStill } from '../store.ts';
+import { store, useStill } from '../store/store.ts';
 
 const COLORS = HighlightStyle.define([
     { tag: tags.propertyName, color: '#1e40af' },
@@ -28,15 +33,25 @@ const THEME = EditorView.theme({
     '.cm-activeLine': { backgroundColor: '#f1f5f966' },
 });
 
+/** A command of a key that always applies. */
+function done(act: () => void): () => boolean {
+    return () => {
+        act();
+        return true;
+    };
+}
+
 function complete(context: CompletionContext): CompletionResult | null {
     const word = context.matchBefore(/[$\w.]*/);
     if (!word || (word.from === word.to && !context.explicit)) return null;
-    const line = context.state.doc.lineAt(context.pos).text.slice(0, context.pos - context.state.doc.lineAt(context.pos).from);
+    const line = context.state.doc
+        .lineAt(context.pos)
+        .text.slice(0, context.pos - context.state.doc.lineAt(context.pos).from);
     const names = /skill:\s*[\w@]*$/.test(line)
-        ? store.skills.map((skill) => ({ label: skill.name, detail: skill.level }))
+        ? store.library.skills.map((skill) => ({ label: skill.name, detail: skill.level }))
         : /(go|start):\s*\w*$/.test(line) || /then:\s*\w*$/.test(line)
-          ? (store.doc?.shown.nodes ?? []).map((node) => ({ label: node.id, detail: 'node' }))
-          : store.completions(true).map(({ name, hint }) => ({ label: name, detail: hint }));
+          ? (store.docs.doc?.shown.nodes ?? []).map((node) => ({ label: node.id, detail: 'node' }))
+          : store.library.completions(true).map(({ name, hint }) => ({ label: name, detail: hint }));
     return { from: word.from, options: names, validFor: /^[$\w.]*$/ };
 }
 
@@ -45,7 +60,7 @@ export function TextEditor() {
     const it = useStill();
     const host = useRef<HTMLDivElement>(null);
     const view = useRef<EditorView | null>(null);
-    const doc = it.doc;
+    const doc = it.docs.doc;
     const key = doc?.key ?? -1;
     const typing = useRef({ mark: 0, at: 0 });
 
@@ -58,27 +73,40 @@ export function TextEditor() {
         box.style.height = '100%';
         root.append(box);
         const state = EditorState.create({
-            doc: store.doc?.history.text ?? '',
+            doc: store.docs.doc?.history.text ?? '',
             extensions: [
-                lineNumbers(), lintGutter(), drawSelection(), highlightActiveLine(), bracketMatching(), indentOnInput(), highlightSelectionMatches(),
-                yaml(), syntaxHighlighting(COLORS), THEME, EditorView.lineWrapping, autocompletion({ override: [complete] }),
-                EditorState.readOnly.of(store.doc?.readOnly ?? false),
+                lineNumbers(),
+                lintGutter(),
+                drawSelection(),
+                highlightActiveLine(),
+                bracketMatching(),
+                indentOnInput(),
+                highlightSelectionMatches(),
+                yaml(),
+                syntaxHighlighting(COLORS),
+                THEME,
+                EditorView.lineWrapping,
+                autocompletion({ override: [complete] }),
+                EditorState.readOnly.of(store.docs.doc?.readOnly ?? false),
                 EditorView.contentAttributes.of({ 'aria-label': 'Text of the blueprint' }),
                 keymap.of([
-                    { key: 'Mod-z', run: () => (store.undo(), true) },
-                    { key: 'Mod-y', run: () => (store.redo(), true) },
-                    { key: 'Mod-Shift-z', run: () => (store.redo(), true) },
-                    { key: 'Mod-s', run: () => (void store.save(), true) },
-                    ...completionKeymap, ...searchKeymap, ...defaultKeymap, indentWithTab,
+                    { key: 'Mod-z', run: done(() => store.docs.undo()) },
+                    { key: 'Mod-y', run: done(() => store.docs.redo()) },
+                    { key: 'Mod-Shift-z', run: done(() => store.docs.redo()) },
+                    { key: 'Mod-s', run: done(() => void store.versions.save()) },
+                    ...completionKeymap,
+                    ...searchKeymap,
+                    ...defaultKeymap,
+                    indentWithTab,
                 ]),
                 EditorView.updateListener.of((update) => {
                     if (!update.docChanged) return;
                     const text = update.state.doc.toString();
-                    if (text === store.doc?.history.text) return;
+                    if (text === store.docs.doc?.history.text) return;
                     const now = Date.now();
                     if (now - typing.current.at > 1000) typing.current.mark += 1; // a pause begins another step
                     typing.current.at = now;
-                    store.setText(text, `typing ${typing.current.mark}`);
+                    store.docs.setText(text, `typing ${typing.current.mark}`);
                 }),
             ],
         });
@@ -100,7 +128,11 @@ export function TextEditor() {
         let from = 0;
         while (from < Math.min(now.length, text.length) && now[from] === text[from]) from += 1;
         let tail = 0;
-        while (tail < Math.min(now.length, text.length) - from && now[now.length - 1 - tail] === text[text.length - 1 - tail]) tail += 1;
+        while (
+            tail < Math.min(now.length, text.length) - from &&
+            now[now.length - 1 - tail] === text[text.length - 1 - tail]
+        )
+            tail += 1;
         editor.dispatch({ changes: { from, to: now.length - tail, insert: text.slice(from, text.length - tail) } });
     }, [text]);
 
@@ -109,11 +141,21 @@ export function TextEditor() {
     useEffect(() => {
         const editor = view.current;
         if (!editor || !mistakes || checked !== editor.state.doc.toString()) return;
-        editor.dispatch(setDiagnostics(editor.state, mistakes.map((mistake) => {
-            const line = editor.state.doc.line(Math.min(Math.max(mistake.line, 1), editor.state.doc.lines));
-            const indent = line.text.search(/\S|$/);
-            return { from: line.from + indent, to: line.to, severity: mistake.warning ? 'warning' : 'error', message: mistake.text };
-        })));
+        editor.dispatch(
+            setDiagnostics(
+                editor.state,
+                mistakes.map((mistake) => {
+                    const line = editor.state.doc.line(Math.min(Math.max(mistake.line, 1), editor.state.doc.lines));
+                    const indent = line.text.search(/\S|$/);
+                    return {
+                        from: line.from + indent,
+                        to: line.to,
+                        severity: mistake.warning ? 'warning' : 'error',
+                        message: mistake.text,
+                    };
+                }),
+            ),
+        );
     }, [mistakes, checked, text]);
 
     return <div className="text-editor" ref={host} data-testid="text" />;

@@ -15,11 +15,18 @@ const MOST = 8;
 
 /** Whether the curve between two points, with vertical tangents, passes a rectangle. */
 function passes([ax, ay]: Point, [bx, by]: Point, { x, y, width, height }: Rectangle): boolean {
-    if (Math.max(ay, by) < y - ROOM || Math.min(ay, by) > y + height + ROOM || Math.max(ax, bx) < x - ROOM || Math.min(ax, bx) > x + width + ROOM) return false;
+    if (
+        Math.max(ay, by) < y - ROOM ||
+        Math.min(ay, by) > y + height + ROOM ||
+        Math.max(ax, bx) < x - ROOM ||
+        Math.min(ax, bx) > x + width + ROOM
+    )
+        return false;
     for (let n = 0; n <= 24; n += 1) {
         const t = n / 24;
         const px = ax + (bx - ax) * t * t * (3 - 2 * t);
-        const py = ay + (by - ay) * (1.5 * t * (1 - t) ** 2 + 1.5 * t * t * (1 - t) + t ** 3); // control points half way down
+        // Control points half way down.
+        const py = ay + (by - ay) * (1.5 * t * (1 - t) ** 2 + 1.5 * t * t * (1 - t) + t ** 3);
         if (px > x - ROOM && px < x + width + ROOM && py > y - ROOM && py < y + height + ROOM) return true;
     }
     return false;
@@ -70,5 +77,9 @@ export function detour(from: Point, to: Point, boxes: readonly Rectangle[]): Poi
 }
 
 function length(points: readonly Point[]): number {
-    return points.reduce((sum, [x, y], n) => sum + (n === 0 ? 0 : Math.abs(x - (points[n - 1] as Point)[0]) + Math.abs(y - (points[n - 1] as Point)[1])), 0);
+    return points.reduce(
+        (sum, [x, y], n) =>
+            sum + (n === 0 ? 0 : Math.abs(x - (points[n - 1] as Point)[0]) + Math.abs(y - (points[n - 1] as Point)[1])),
+        0,
+    );
 }

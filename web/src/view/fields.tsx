@@ -1,9 +1,18 @@
 import { useEffect, useId, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 
-import { store } from '../store.ts';
+import { store } from '../store/store.ts';
 
 /** A field whose text is taken while one types. */
-export function Field({ label, value, change, placeholder, hint, bad, list }: {
+export function Field({
+    label,
+    value,
+    change,
+    placeholder,
+    hint,
+    bad,
+    list,
+}: {
     label: string;
     value: string;
     change: (value: string) => void;
@@ -29,13 +38,35 @@ export function Field({ label, value, change, placeholder, hint, bad, list }: {
                 aria-describedby={bad ? `${id}-bad` : hint ? `${id}-hint` : undefined}
                 list={list ? `${id}-list` : undefined}
                 spellCheck={false}
-                onFocus={() => { focused.current = true; }}
-                onBlur={() => { focused.current = false; setText(value); }}
-                onChange={(event) => { setText(event.target.value); change(event.target.value); }}
+                onFocus={() => {
+                    focused.current = true;
+                }}
+                onBlur={() => {
+                    focused.current = false;
+                    setText(value);
+                }}
+                onChange={(event) => {
+                    setText(event.target.value);
+                    change(event.target.value);
+                }}
             />
-            {list && <datalist id={`${id}-list`}>{list.map((each) => <option key={each} value={each} />)}</datalist>}
-            {hint && <div className="hint" id={`${id}-hint`}>{hint}</div>}
-            {bad && <div className="bad-hint" id={`${id}-bad`} role="alert">{bad}</div>}
+            {list && (
+                <datalist id={`${id}-list`}>
+                    {list.map((each) => (
+                        <option key={each} value={each} />
+                    ))}
+                </datalist>
+            )}
+            {hint && (
+                <div className="hint" id={`${id}-hint`}>
+                    {hint}
+                </div>
+            )}
+            {bad && (
+                <div className="bad-hint" id={`${id}-bad`} role="alert">
+                    {bad}
+                </div>
+            )}
         </div>
     );
 }
@@ -52,16 +83,30 @@ export function NameField({ label, value, change }: { label: string; value: stri
     return (
         <div className="field">
             <label htmlFor={id}>{label}</label>
-            <input id={id} className="name-field" value={text} spellCheck={false} onChange={(event) => setText(event.target.value)} onBlur={take}
+            <input
+                id={id}
+                className="name-field"
+                value={text}
+                spellCheck={false}
+                onChange={(event) => setText(event.target.value)}
+                onBlur={take}
                 onKeyDown={(event) => {
                     if (event.key === 'Enter') take();
                     if (event.key === 'Escape') setText(value);
-                }} />
+                }}
+            />
         </div>
     );
 }
 
-export function Choice({ label, value, options, change, hidden, bad }: {
+export function Choice({
+    label,
+    value,
+    options,
+    change,
+    hidden,
+    bad,
+}: {
     label: string;
     value: string;
     options: [string, string][];
@@ -73,17 +118,41 @@ export function Choice({ label, value, options, change, hidden, bad }: {
     const known = options.some(([each]) => each === value) ? options : [[value, value] as [string, string], ...options];
     return (
         <div className={hidden ? 'field inline' : 'field'}>
-            <label htmlFor={id} className={hidden ? 'unseen' : ''}>{label}</label>
-            <select id={id} value={value} aria-invalid={bad ? true : undefined} aria-describedby={bad ? `${id}-bad` : undefined} onChange={(event) => change(event.target.value)}>
-                {known.map(([each, shown]) => <option key={each} value={each}>{shown}</option>)}
+            <label htmlFor={id} className={hidden ? 'unseen' : ''}>
+                {label}
+            </label>
+            <select
+                id={id}
+                value={value}
+                aria-invalid={bad ? true : undefined}
+                aria-describedby={bad ? `${id}-bad` : undefined}
+                onChange={(event) => change(event.target.value)}>
+                {known.map(([each, shown]) => (
+                    <option key={each} value={each}>
+                        {shown}
+                    </option>
+                ))}
             </select>
-            {bad && <div className="bad-hint" id={`${id}-bad`} role="alert">{bad}</div>}
+            {bad && (
+                <div className="bad-hint" id={`${id}-bad`} role="alert">
+                    {bad}
+                </div>
+            )}
         </div>
     );
 }
 
 /** A condition or value, with completion of names: arrow keys and Tab or Enter. */
-export function Expression({ label, value, change, placeholder, hint, bad, isCondition = true, unseen = false }: {
+export function Expression({
+    label,
+    value,
+    change,
+    placeholder,
+    hint,
+    bad,
+    isCondition = true,
+    unseen = false,
+}: {
     label: string;
     value: string;
     change: (value: string) => void;
@@ -109,7 +178,12 @@ export function Expression({ label, value, change, placeholder, hint, bad, isCon
     };
     const offer = (): void => {
         const [, found] = word();
-        const matching = !/^[$A-Za-z_]/.test(found) || (!isCondition && !found.startsWith('$')) ? [] : store.completions(isCondition).filter(({ name }) => name !== found && name.toLowerCase().includes(found.toLowerCase()));
+        const matching =
+            !/^[$A-Za-z_]/.test(found) || (!isCondition && !found.startsWith('$'))
+                ? []
+                : store.library
+                      .completions(isCondition)
+                      .filter(({ name }) => name !== found && name.toLowerCase().includes(found.toLowerCase()));
         setOptions(matching.slice(0, 8));
         setAt(0);
     };
@@ -117,17 +191,20 @@ export function Expression({ label, value, change, placeholder, hint, bad, isCon
         const [begin, found] = word();
         const now = input.current?.value ?? '';
         const next = now.slice(0, begin) + name + now.slice(begin + found.length);
-        setText(next);
-        setOptions([]);
-        change(next);
-        requestAnimationFrame(() => {
-            input.current?.focus();
-            input.current?.setSelectionRange(begin + name.length, begin + name.length);
+        flushSync(() => {
+            setText(next);
+            setOptions([]);
+            change(next);
         });
+        // At once, not in the next frame: keys that are typed before it would land behind the rest of the text.
+        input.current?.focus();
+        input.current?.setSelectionRange(begin + name.length, begin + name.length);
     };
     return (
         <div className={unseen ? 'field inline wide' : 'field'}>
-            <label htmlFor={id} className={unseen ? 'unseen' : ''}>{label}</label>
+            <label htmlFor={id} className={unseen ? 'unseen' : ''}>
+                {label}
+            </label>
             <input
                 id={id}
                 ref={input}
@@ -143,7 +220,9 @@ export function Expression({ label, value, change, placeholder, hint, bad, isCon
                 aria-activedescendant={options.length > 0 ? `${id}-${at}` : undefined}
                 aria-invalid={bad ? true : undefined}
                 aria-describedby={bad ? `${id}-bad` : undefined}
-                onFocus={() => { focused.current = true; }}
+                onFocus={() => {
+                    focused.current = true;
+                }}
                 onBlur={() => {
                     focused.current = false;
                     setOptions([]);
@@ -168,16 +247,32 @@ export function Expression({ label, value, change, placeholder, hint, bad, isCon
                     }
                 }}
             />
-            <ul className={options.length > 0 ? 'options' : 'unseen'} role="listbox" id={`${id}-options`} aria-label="Names">
+            <ul
+                className={options.length > 0 ? 'options' : 'unseen'}
+                role="listbox"
+                id={`${id}-options`}
+                aria-label="Names">
                 {options.map((option, n) => (
-                    <li key={option.name} id={`${id}-${n}`} role="option" aria-selected={n === at} onMouseDown={(event) => { event.preventDefault(); pick(option.name); }}>
+                    <li
+                        key={option.name}
+                        id={`${id}-${n}`}
+                        role="option"
+                        aria-selected={n === at}
+                        onMouseDown={(event) => {
+                            event.preventDefault();
+                            pick(option.name);
+                        }}>
                         <span>{option.name}</span>
                         <span className="quiet">{option.hint}</span>
                     </li>
                 ))}
             </ul>
             {hint && <div className="hint">{hint}</div>}
-            {bad && <div className="bad-hint" id={`${id}-bad`} role="alert">{bad}</div>}
+            {bad && (
+                <div className="bad-hint" id={`${id}-bad`} role="alert">
+                    {bad}
+                </div>
+            )}
         </div>
     );
 }

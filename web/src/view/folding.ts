@@ -1,7 +1,7 @@
 // The picture with folded nodes as one box: links into them lead to it, links out of them begin at it.
 
-import type { Graph } from '../text/graph.ts';
 import { boxId, type Fold, foldsOf } from '../text/folds.ts';
+import type { Graph } from '../text/graph.ts';
 import { type Box, type Link, type Picture, structureOf } from './picture.ts';
 
 function boxesOf(graph: Graph): { folded: Fold[]; boxOf: (id: string) => string } {
@@ -24,8 +24,18 @@ export function foldPicture(picture: Picture, graph: Graph): Picture {
         const fold = folded.find((each) => each.nodes.includes(box.id));
         if (!fold) boxes.push(box);
         else if (fold.nodes.find((id) => picture.boxes.some((each) => each.id === id)) === box.id) {
-            const width = Math.round(Math.min(Math.max(190, fold.name.length * 8.2 + 90, fold.nodes.join(', ').length * 6.2 + 24), 320));
-            boxes.push({ id: boxId(fold.name), width, height: 66, node: null, ports: [{ name: 'out', failure: false }], end: '', fold });
+            const width = Math.round(
+                Math.min(Math.max(190, fold.name.length * 8.2 + 90, fold.nodes.join(', ').length * 6.2 + 24), 320),
+            );
+            boxes.push({
+                id: boxId(fold.name),
+                width,
+                height: 66,
+                node: null,
+                ports: [{ name: 'out', failure: false }],
+                end: '',
+                fold,
+            });
         }
     }
     const links = new Map<string, Link & { more: number }>();
@@ -40,8 +50,18 @@ export function foldPicture(picture: Picture, graph: Graph): Picture {
         if (known) {
             known.more += 1;
             known.others = [...(known.others ?? []), link.id];
-        } else links.set(key, { ...link, from, to, port: isOut ? 'out' : link.port, label: isOut ? labelOf(link) : link.label, more: 0 });
+        } else
+            links.set(key, {
+                ...link,
+                from,
+                to,
+                port: isOut ? 'out' : link.port,
+                label: isOut ? labelOf(link) : link.label,
+                more: 0,
+            });
     }
-    const shown = [...links.values()].map(({ more, ...link }): Link => (more === 0 ? link : { ...link, label: `${link.label} +${more}`.trim() }));
+    const shown = [...links.values()].map(
+        ({ more, ...link }): Link => (more === 0 ? link : { ...link, label: `${link.label} +${more}`.trim() }),
+    );
     return { boxes, links: shown, structure: structureOf(boxes, shown) };
 }

@@ -2,7 +2,8 @@
 
 import type { Fold } from '../text/folds.ts';
 import { type Graph, type GraphNode, linkLabel, STANDARD_FAILURES } from '../text/graph.ts';
-import type { SkillInfo } from '../server.ts';
+import { kindNamed, resultsIn } from '../text/node_kinds.ts';
+import type { SkillInfo } from '../wire.ts';
 
 export interface Port {
     name: string;
@@ -47,31 +48,32 @@ const LETTER = 6.3;
 export function portsOf(node: GraphNode, skill: SkillInfo | undefined, isProgram: boolean): Port[] {
     if (isProgram && node.content.use === undefined) return [{ name: 'success', failure: false }];
     if (isProgram) {
-        const exits = new Set([...(skill?.results ?? []), ...(skill?.failures ?? []), ...node.candidates.map((each) => each.on[0] ?? '')]);
+        const exits = new Set([
+            ...(skill?.results ?? []),
+            ...(skill?.failures ?? []),
+            ...node.candidates.map((each) => each.on[0] ?? ''),
+        ]);
         return [...exits].map((name) => ({ name, failure: skill?.failures.includes(name) ?? false }));
     }
-    const successes = (skill?.results ?? answers(node)).filter((name) => name !== 'done');
+    const successes = (skill?.results ?? resultsIn(kindNamed(node.kind), node.content) ?? []).filter(
+        (name) => name !== 'done',
+    );
     const failures = (skill?.failures ?? []).filter((name) => !STANDARD_FAILURES.includes(name));
     const named = successes.length > 1 ? successes : [];
     const ports: Port[] = [{ name: 'success', failure: false }];
     for (const name of named) ports.push({ name, failure: false });
     for (const name of failures) ports.push({ name, failure: true });
-    const fails = node.kind === 'skill' || node.kind === 'all_of' || node.kind === 'first_of';
-    if (fails) ports.push({ name: 'failure', failure: true });
+    if (node.kind === 'skill' || kindNamed(node.kind)?.fails) ports.push({ name: 'failure', failure: true });
     for (const candidate of node.candidates) {
         const name = candidate.on[0] ?? 'success';
         if (!ports.some((port) => port.name === name)) {
-            ports.push({ name, failure: STANDARD_FAILURES.includes(name) || (skill?.failures.includes(name) ?? name === 'failure') });
+            ports.push({
+                name,
+                failure: STANDARD_FAILURES.includes(name) || (skill?.failures.includes(name) ?? name === 'failure'),
+            });
         }
     }
     return [...ports.filter((port) => !port.failure), ...ports.filter((port) => port.failure)];
-}
-
-function answers(node: GraphNode): string[] {
-    const ask = node.content.ask as { answers?: string[] } | undefined;
-    if (node.kind === 'ask') return ask?.answers ?? ['yes', 'no'];
-    if (node.kind === 'first_of') return Object.keys((node.content.first_of as object | undefined) ?? {});
-    return [];
 }
 
 function boxOf(node: GraphNode, skill: SkillInfo | undefined, isProgram: boolean): Box {
@@ -83,7 +85,10 @@ function boxOf(node: GraphNode, skill: SkillInfo | undefined, isProgram: boolean
     return { id: node.id, width, height, node, ports, end: '' };
 }
 
-/** Several reactions from one state to another one are one link: their conditions would lie on each other. The form has them all. */
+/**
+ * Several reactions from one state to another one are one link: their conditions would lie on each other. The form has
+ * them all.
+ */
 function joinLinks(links: Link[]): void {
     const first = new Map<string, Link>();
     const more = new Map<Link, number>();
@@ -95,7 +100,8 @@ function joinLinks(links: Link[]): void {
             links.splice(links.indexOf(link), 1);
         } else first.set(key, link);
     }
-    for (const [link, count] of more) link.label = `${link.label.length > 30 ? `${link.label.slice(0, 29)}…` : link.label} +${count}`;
+    for (const [link, count] of more)
+        link.label = `${link.label.length > 30 ? `${link.label.slice(0, 29)}…` : link.label} +${count}`;
 }
 
 export function pictureOf(graph: Graph, find: (name: string) => SkillInfo | undefined): Picture {
@@ -110,19 +116,37 @@ export function pictureOf(graph: Graph, find: (name: string) => SkillInfo | unde
             if (to === '' || (candidate.go !== '' && !known.has(candidate.go))) continue;
             if (candidate.end !== '' && candidate.go === '') ends.add(candidate.end);
             const port = candidate.on[0] ?? 'success';
-            const failure = !(graph.isProgram && node.content.use === undefined) && (port === 'failure' || STANDARD_FAILURES.includes(port) || (skill?.failures.includes(port) ?? false));
-            const label = graph.isProgram ? linkLabel(candidate, true)
-                : [candidate.on.length > 1 ? candidate.on.join(', ') : '', candidate.when && `if ${candidate.when}`].filter(Boolean).join(' ');
-            links.push({ id: `${node.id}:${candidate.index}:${to}`, from: node.id, port, to, node: node.id, index: candidate.index, label, failure });
+            const failure =
+                !(graph.isProgram && node.content.use === undefined) &&
+                (port === 'failure' || STANDARD_FAILURES.includes(port) || (skill?.failures.includes(port) ?? false));
+            const label = graph.isProgram
+                ? linkLabel(candidate, true)
+                : [candidate.on.length > 1 ? candidate.on.join(', ') : '', candidate.when && `if ${candidate.when}`]
+                      .filter(Boolean)
+                      .join(' ');
+            links.push({
+                id: `${node.id}:${candidate.index}:${to}`,
+                from: node.id,
+                port,
+                to,
+                node: node.id,
+                index: candidate.index,
+                label,
+                failure,
+            });
         }
     }
     if (graph.isProgram) joinLinks(links);
-    for (const end of ends) boxes.push({ id: `@${end}`, width: Math.round(end.length * 7.5 + 58), height: 30, node: null, ports: [], end });
+    for (const end of ends)
+        boxes.push({ id: `@${end}`, width: Math.round(end.length * 7.5 + 58), height: 30, node: null, ports: [], end });
     return { boxes, links, structure: structureOf(boxes, links) };
 }
 
 export function structureOf(boxes: readonly Box[], links: readonly Link[]): string {
-    return JSON.stringify([boxes.map((box) => [box.id, box.width, box.height]), links.map((link) => `${link.from}>${link.to}${link.label === '' ? '' : '?'}`)]);
+    return JSON.stringify([
+        boxes.map((box) => [box.id, box.width, box.height]),
+        links.map((link) => `${link.from}>${link.to}${link.label === '' ? '' : '?'}`),
+    ]);
 }
 
 /** Links for the layout: reactions lead to their nodes from anywhere, so they have none. */
@@ -131,7 +155,11 @@ export function layoutRequest(picture: Picture, start: string): object {
     const rest = picture.boxes.filter((box) => box.id !== start);
     return {
         boxes: [...first, ...rest].map((box) => [box.id, box.width, box.height]),
-        links: picture.links.map((link) => [link.from, link.to, link.label === '' ? 0 : Math.min(link.label.length, 44) * LETTER + 14]),
+        links: picture.links.map((link) => [
+            link.from,
+            link.to,
+            link.label === '' ? 0 : Math.min(link.label.length, 44) * LETTER + 14,
+        ]),
     };
 }
 
@@ -142,7 +170,17 @@ export function kept<T>(old: T | undefined, made: T): T {
 
 function same(a: unknown, b: unknown): boolean {
     if (Object.is(a, b)) return true;
-    if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return false;
+    if (
+        typeof a !== 'object' ||
+        typeof b !== 'object' ||
+        a === null ||
+        b === null ||
+        Array.isArray(a) !== Array.isArray(b)
+    )
+        return false;
     const keys = Object.keys(a);
-    return keys.length === Object.keys(b).length && keys.every((key) => key in b && same((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]));
+    return (
+        keys.length === Object.keys(b).length &&
+        keys.every((key) => key in b && same((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]))
+    );
 }

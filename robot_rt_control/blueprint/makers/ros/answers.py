@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from robot_rt_control.blueprint import events, orders
+from robot_rt_control.blueprint.graph import events, orders
+from robot_rt_control.blueprint.graph.results import CANCELLED, DONE, FAILED, with_standard
 from robot_rt_control.blueprint.makers.ros.fields import Numbers, check_path, filled, output_of, type_of
-from robot_rt_control.blueprint.results import CANCELLED, DONE, FAILED, with_standard
-from robot_rt_control.blueprint.schema import RosKeys
-from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.text.schema import RosKeys
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.conditions.evaluation import evaluate_ast
 from robot_rt_control.conditions.grammar import parse_condition
 from robot_rt_control.conditions.tree import variables

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections import OrderedDict
@@ -9,11 +10,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from action_msgs.srv import CancelGoal
+from rclpy._rclpy_pybind11 import InvalidHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-from robot_rt_control.blueprint import orders
+from robot_rt_control.blueprint.graph import orders
 from robot_rt_control.ros.goal_client import GoalClient
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -24,7 +26,7 @@ _ORPHANS_S = 10.0
 
 
 class Connections:
-    """Of one node. Used in the executor's thread."""
+    """Connections of one node. Used in the executor's thread."""
 
     def __init__(self, node: Node) -> None:
         self._node, self._group = node, ReentrantCallbackGroup()
@@ -90,7 +92,7 @@ class Connections:
     def cancel_goals(
         self, records: Iterable[orders.Record], done: Callable[[], object] = lambda: None
     ) -> None:
-        """Cancel the goals that stand in the logs of interrupted runs, in a thread of its own.
+        """Cancel goals that nobody follows, such as those in the logs of interrupted runs, in a thread of its own.
 
         Args:
             done: called in that thread once it is done, also if a server did not answer.
@@ -98,7 +100,8 @@ class Connections:
         goals = [record for record in records if record["what"] == "goal"]
 
         def cancel() -> None:
-            self._cancel_goals(goals)
+            with contextlib.suppress(InvalidHandle):  # the node has ended
+                self._cancel_goals(goals)
             done()
 
         threading.Thread(target=cancel, name="orphans", daemon=True).start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import math
 import re
@@ -9,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from robot_rt_control.definitions.parameter_value import Value
+from robot_rt_control.text.message_field import FieldPath, parse_field
 from robot_rt_control.vocabulary.errors import DefinitionError, shortened, unknown
 
-_STEP = re.compile(r"([A-Za-z_]\w*)((?:\[\d+\])*)")
 _ELEMENT = re.compile(r"(?:sequence<)?(\w+)/(\w+)(?:,\s*\d+>|>|\[\d+\])?")
 _SHOWN = 120
 """Characters of a message in a few words."""
@@ -101,39 +102,26 @@ def _scalar(type: str, value: Any) -> Any:
     return value
 
 
-def read_field(message: Any, path: str) -> Any:
-    """A field of a message: "pose.position.x", "data[0]".
-
-    Raises:
-        DefinitionError: there is none.
-        IndexError: the list is shorter.
-    """
-    found = message
-    for word in path.split("."):
-        step = _STEP.fullmatch(word)
-        declared = found.get_fields_and_field_types() if hasattr(found, "get_fields_and_field_types") else {}
-        if step is None or step[1] not in declared:
-            raise DefinitionError(f"no field {path!r}", expected=unknown("field", word, declared))
-        found = getattr(found, step[1])
-        for index in re.findall(r"\d+", step[2]):
-            found = found[int(index)]
-    return found
-
-
 def check_path(kind: Any, path: str) -> None:
     """Check that messages of a class have a field. Raises DefinitionError."""
-    message = kind()
-    try:
-        read_field(message, path)
-    except IndexError:  # an element of a list, which is empty here
-        read_field(message, path[: path.rindex("[")])
+    _path(path).check(kind, _nested, "answer", is_number=False)
+
+
+@functools.lru_cache(maxsize=256)
+def _path(text: str) -> FieldPath:
+    return parse_field(text, "answer", DefinitionError)
+
+
+def _nested(name: str) -> Any:
+    package, _, message = name.partition("/")
+    return type_of("msg", f"{package}/msg/{message}")
 
 
 def output_of(message: Any, path: str) -> Value | None:
     """A field as an output; None: it has no value."""
     try:
-        value = read_field(message, path)
-    except (DefinitionError, IndexError):
+        value = _path(path).read(message)
+    except (AttributeError, IndexError):
         return None
     if hasattr(value, "tolist"):
         value = value.tolist()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from robot_rt_control.blueprint import orders
+from robot_rt_control.blueprint.graph import orders
 from robot_rt_control.blueprint.makers.makers import Made
 from robot_rt_control.blueprint.makers.ros.connections import Connections
 from robot_rt_control.blueprint.makers.ros.works import WORKS
-from robot_rt_control.blueprint.robot import Robot
-from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.runs.robot import Robot
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 
 
 class RosMaker:

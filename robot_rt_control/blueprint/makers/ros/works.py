@@ -8,7 +8,8 @@ from typing import Any
 
 from action_msgs.msg import GoalInfo
 
-from robot_rt_control.blueprint import events, orders
+from robot_rt_control.blueprint.graph import events, orders
+from robot_rt_control.blueprint.graph.results import CANCELLED, DONE, FAILED
 from robot_rt_control.blueprint.makers.ros.answers import (
     KINDS,
     ending,
@@ -19,10 +20,9 @@ from robot_rt_control.blueprint.makers.ros.answers import (
 )
 from robot_rt_control.blueprint.makers.ros.connections import Connections
 from robot_rt_control.blueprint.makers.ros.fields import short_text, type_of
-from robot_rt_control.blueprint.results import CANCELLED, DONE, FAILED
-from robot_rt_control.blueprint.robot import Robot
-from robot_rt_control.blueprint.schema import RosKeys
-from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.runs.robot import Robot
+from robot_rt_control.blueprint.text.schema import RosKeys
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.vocabulary.defaults import GOAL_ANSWER_S
 
 SERVER_S = 5.0
@@ -95,14 +95,11 @@ class GoalWork(_RosWork):
         self._result: Any = None
         self._away_since: float | None = None
 
-    def poll(self) -> events.Event | None:
+    def poll(self) -> events.EngineEvent | None:
         if self._sent is None:
             return self._before()
         if not self._sent.done():
-            ended = self._gone() or self._unanswered()
-            if ended is not None:
-                self.abandon()
-            return ended
+            return self._given_up(self._gone() or self._unanswered())
         handle = self._sent.result()
         if handle is None:
             return self.failed("the goal was not answered")
@@ -119,14 +116,14 @@ class GoalWork(_RosWork):
         if self._cancel and not self._cancel_sent:
             self._cancel_sent = True
             handle.cancel_goal_async()
-        return self._gone() or self._progress()
+        return self._given_up(self._gone()) or self._progress()
 
     def _take(self, message: Any) -> None:
-        """In a thread of the node. Nobody is woken: whoever follows a run looks often enough."""
+        """In a thread of the node. Nobody is woken: the followers of a run look often enough."""
         self._feedback = message.feedback
 
-    def _progress(self) -> events.Event | None:
-        """What the server said last, if that is new and not too soon after the text before."""
+    def _progress(self) -> events.EngineEvent | None:
+        """The server's last text, if that is new and not too soon after the text before."""
         feedback, now = self._feedback, self.now()
         if feedback is None or self._cancel or now - self._shown_at < FEEDBACK_S:
             return None
@@ -137,7 +134,7 @@ class GoalWork(_RosWork):
         self._shown, self._shown_at = text, now
         return events.Told(activity=self.order.activity, what="progress", content={"text": text})
 
-    def _before(self) -> events.Event | None:
+    def _before(self) -> events.EngineEvent | None:
         if self._cancel:
             return self.cancelled()
         if not self._client.server_is_ready():
@@ -153,7 +150,7 @@ class GoalWork(_RosWork):
         self._sent.add_done_callback(self._changed)
         return None
 
-    def _gone(self) -> events.Event | None:
+    def _gone(self) -> events.EngineEvent | None:
         """Ended, if the server is away for too long."""
         if self._client.server_is_ready():
             self._away_since = None
@@ -161,7 +158,7 @@ class GoalWork(_RosWork):
         self._away_since = self.now() if self._away_since is None else self._away_since
         return self.failed("its action server is gone") if self.now() - self._away_since > GONE_S else None
 
-    def _unanswered(self) -> events.Event | None:
+    def _unanswered(self) -> events.EngineEvent | None:
         """Ended, if the server has neither accepted nor rejected the goal for too long."""
         if self.now() - self._sent_at <= GOAL_ANSWER_S:
             return None
@@ -174,14 +171,22 @@ class GoalWork(_RosWork):
         self._cancel = True
         self.robot.on_change()
 
+    def _given_up(self, ended: events.EngineEvent | None) -> events.EngineEvent | None:
+        if ended is not None:
+            self.abandon()
+        return ended
+
     def abandon(self) -> str:
-        if self._sent is not None and not self._sent.done():
-            self._sent.add_done_callback(_cancel_late)
+        """Nobody follows the goal any more, so it must not go on, whenever it is accepted."""
+        if self._sent is not None:
+            self._sent.add_done_callback(_cancel_late)  # its answer may also have come since the last look
+            goal = {"what": "goal", "server": self.ros.full_name(self.keys.name), "goal": self._id.hex}
+            self.ros.cancel_goals([goal])  # its answer may be lost, or its server away for a while
         return f"goal {self._id.hex} of action {self.keys.name} did not end, and was abandoned"
 
 
 def _cancel_late(sent: Any) -> None:
-    """A server answers after its skill was abandoned: nobody follows the goal, so it must not go on."""
+    """A server answers after its skill was abandoned."""
     handle = sent.result()
     if handle is not None and handle.accepted:
         handle.cancel_goal_async()
@@ -199,7 +204,7 @@ class CallWork(_RosWork):
         self._cancel = False
         self._away_since: float | None = None
 
-    def poll(self) -> events.Event | None:
+    def poll(self) -> events.EngineEvent | None:
         if self._cancel:
             if self._answer is not None:
                 self._client.remove_pending_request(self._answer)
@@ -236,7 +241,7 @@ class PublishWork(_RosWork):
         self._publisher = ros.publisher(self.type, self.keys.name, latched=self.keys.latched)
         self._cancel = False
 
-    def poll(self) -> events.Event | None:
+    def poll(self) -> events.EngineEvent | None:
         if self._cancel:
             return self.cancelled()
         heard = self.keys.latched or self._publisher.get_subscription_count() > 0
@@ -269,7 +274,7 @@ class TopicWork(_RosWork):
             self._found = message
             self.robot.on_change()
 
-    def poll(self) -> events.Event | None:
+    def poll(self) -> events.EngineEvent | None:
         if self._found is None and not self._cancel:
             return None
         self.ros.unsubscribe(self._subscription)

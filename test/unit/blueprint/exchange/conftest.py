@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from robot_rt_control.application.offline_catalogue import offline_catalogue
-from robot_rt_control.blueprint.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
+from robot_rt_control.command_line.offline_catalogue import offline_catalogue
 from robot_rt_control.program.file import ProgramTemplate
 
 LEAVES = "abcdef"

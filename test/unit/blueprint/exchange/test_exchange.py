@@ -8,18 +8,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from robot_rt_control.blueprint import events, orders
-from robot_rt_control.blueprint.calls import Calls
-from robot_rt_control.blueprint.catalogue import SkillCatalogue
-from robot_rt_control.blueprint.check import check_skill
-from robot_rt_control.blueprint.events import Moment
 from robot_rt_control.blueprint.exchange.exporter import export_models, export_trees
 from robot_rt_control.blueprint.exchange.importer import Imported, import_trees
 from robot_rt_control.blueprint.exchange.xml_reader import MAX_DEPTH, read_xml
-from robot_rt_control.blueprint.rehearsal import Ending, Rehearsal
-from robot_rt_control.blueprint.results import Results
-from robot_rt_control.blueprint.runner import Runner
-from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.graph import events, orders
+from robot_rt_control.blueprint.graph.events import Moment
+from robot_rt_control.blueprint.graph.results import Results
+from robot_rt_control.blueprint.runs.rehearsal import Ending, Rehearsal
+from robot_rt_control.blueprint.runs.runner import Runner
+from robot_rt_control.blueprint.text.calls import Calls
+from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.text.check import check_skill
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 from .tree_interpreter import Script, TooLong, TreeInterpreter

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from robot_rt_control.blueprint.catalogue import SkillCatalogue
-from robot_rt_control.blueprint.check import check_skill
 from robot_rt_control.blueprint.makers.capability_files import Capabilities, load_capabilities
-from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.text.check import check_skill
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.server.offline_catalogue import offline_catalogue
 
 BENCH = Path(__file__).parents[3] / "lockstep" / "mock_bench.yaml"

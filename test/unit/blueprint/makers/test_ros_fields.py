@@ -10,11 +10,11 @@ from geometry_msgs.msg import PoseArray, PoseStamped
 from robot_rt_control.action import RunBlueprint
 from std_msgs.msg import Float64MultiArray, Header, String
 
-from robot_rt_control.blueprint.catalogue import SkillCatalogue
-from robot_rt_control.blueprint.check import check_skill
 from robot_rt_control.blueprint.makers.ros.answers import InstalledTypes
 from robot_rt_control.blueprint.makers.ros.fields import Numbers, filled, output_of, short_text
-from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.text.check import check_skill
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.server.offline_catalogue import offline_catalogue
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -46,6 +46,9 @@ def test_messages_are_filled_and_read() -> None:
     assert output_of(pose, "pose.position.x") == 2.0 and output_of(pose, "header.frame_id") == "map"
     poses = filled(PoseArray, {"poses": [{"position": {"z": 3}}]}, given)
     assert output_of(poses, "poses[0].position.z") == 3.0 and output_of(poses, "poses[1].position.z") is None
+    assert output_of(poses, "count(poses)") == 1.0 and output_of(poses, "poses[-1].position.z") == 3.0
+    assert output_of(poses, "poses[*].position.z") == (3.0,) and output_of(poses, "min(poses[*].position.z)") == 3.0
+    assert output_of(pose, "success") is None
     data = filled(Float64MultiArray, {"data": "$w"}, given)
     assert output_of(data, "data") == (1.0, 2.0) and Numbers(data)["data[1]"] == 2.0
     assert [str(Numbers(m)[path]) for m, path in ((pose, "header.frame_id"), (None, "x"))] == ["nan", "nan"]
@@ -92,8 +95,8 @@ def test_N44_a_skill_of_ros_is_checked_against_the_installed_types() -> None:
         ("skill: $station", "skil: $station", 8, "fields: no field 'skil'; .*did you mean 'skill'"),
         ("paused: $slow", "paused: $station", 8, "fields.paused; expected a boolean"),
         ("skill: $station", "skill: $place", 8, "place"),
-        ("success == false", "succes == false", 8, "no field 'succes'"),
-        ("run: run", "run: runn", 8, "no field 'runn'"),
+        ("success == false", "succes == false", 8, "field 'succes'; expected .*did you mean 'success'"),
+        ("run: run", "run: runn", 8, "field 'runn'; expected .*did you mean 'run'"),
         ("end: no_station", "end: nowhere", 12, "the skill has no result 'nowhere'"),
         ("on: aborted", "on: broken", 12, "a status: succeeded, aborted"),
         ("outputs: {run: {type: text}}", "outputs: {}", 13, "output 'run'; expected the same name in outputs"),

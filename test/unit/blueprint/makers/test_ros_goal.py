@@ -10,9 +10,9 @@ import pytest
 from rclpy.task import Future
 from robot_rt_control.action import RunBlueprint
 
-from robot_rt_control.blueprint import events, orders
+from robot_rt_control.blueprint.graph import events, orders
 from robot_rt_control.blueprint.makers.ros.works import FEEDBACK_S, GONE_S, GoalWork
-from robot_rt_control.blueprint.skill_file import SkillTemplate
+from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.vocabulary.defaults import GOAL_ANSWER_S
 
 DOCK = SkillTemplate("{name: dock, is: {ros_action: {name: dock, type: robot_rt_control/action/RunBlueprint}}}")
@@ -23,11 +23,16 @@ class Server:
 
     def __init__(self) -> None:
         self.time, self.cancels = 0.0, 0
+        self.orphans: list[dict[str, str]] = []
         self.sent: Any = Future()
         self.result: Any = Future()
         self.goal, self.is_there = "", True
         client = SimpleNamespace(server_is_ready=lambda: self.is_there, send_goal_async=self._send)
-        ros: Any = SimpleNamespace(action_client=lambda *_: client, full_name=lambda name: f"/{name}")
+        ros: Any = SimpleNamespace(
+            action_client=lambda *_: client,
+            full_name=lambda name: f"/{name}",
+            cancel_goals=self.orphans.extend,
+        )
         backend = SimpleNamespace(present=lambda: (0, self.time))
         robot: Any = SimpleNamespace(backend=backend, on_change=lambda: None)
         order = orders.StartSkill(activity=7, path=("a",), skill="dock", arguments=(), parts={})
@@ -67,6 +72,7 @@ def test_N44_a_goal_that_its_server_never_answers_fails_and_a_late_acceptance_is
     assert isinstance(ended, events.Ended) and ended.result == "failed"
     assert ended.reason == "dock: its action server neither accepted nor rejected the goal within 10 s"
     assert server.cancels == 0
+    assert server.orphans == [{"what": "goal", "server": "/dock", "goal": server.goal}], "also by its id"
     server.accept()
     assert server.cancels == 1
 

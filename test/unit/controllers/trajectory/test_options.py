@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from robot_rt_control.controllers.trajectory.options import read_options
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 ARM = load_workcell(Path("config/iiwa.yaml"), "mock").part("arm")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from robot_rt_control.hardware.canopen.exchange import Exchange
 from robot_rt_control.hardware.canopen.plan import plan_drive
-from robot_rt_control.model.canopen import CanopenDrive
+from robot_rt_control.model.workcell.canopen import CanopenDrive
 from robot_rt_control.vocabulary.enums import CommandMode
 
 CONFIG = Path(__file__).resolve().parents[4] / "config"

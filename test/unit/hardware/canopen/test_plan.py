@@ -9,7 +9,7 @@ import pytest
 
 from robot_rt_control.hardware.canopen.objects import COMMAND_RECORD, into_pdos, received, transmitted
 from robot_rt_control.hardware.canopen.plan import DrivePlan, plan_drive
-from robot_rt_control.model.canopen import CanopenDrive
+from robot_rt_control.model.workcell.canopen import CanopenDrive
 from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import HardwareError
 

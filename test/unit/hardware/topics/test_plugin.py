@@ -13,7 +13,7 @@ from std_msgs.msg import Bool, Float64
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle
 from robot_rt_control.hardware.topics.plugin import TopicPlugin, remappings
-from robot_rt_control.model.channels import Channel, numbered_channels
+from robot_rt_control.model.workcell.channels import Channel, numbered_channels
 from robot_rt_control.testing.devices import arm
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import HardwareError

@@ -12,7 +12,7 @@ from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.interfaces import standard_command_interfaces, standard_state_interfaces
 from robot_rt_control.hardware.process_image import Manifest
 from robot_rt_control.memory.layout import offset_of, part_dtype, world_dtype
-from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import OperationalState

@@ -17,7 +17,7 @@ from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.executor.native_loader import load
 from robot_rt_control.realtime.tick.native_call import call_action
 from robot_rt_control.server.builder.build import build
-from robot_rt_control.server.builder.source import load_action_type
+from robot_rt_control.server.code.source import load_action_type
 from robot_rt_control.vocabulary.enums import Status
 from robot_rt_control.vocabulary.errors import DefinitionError
 

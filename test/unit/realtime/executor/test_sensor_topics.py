@@ -15,7 +15,7 @@ from builtin_interfaces.msg import Time
 from std_msgs.msg import Bool
 
 from robot_rt_control.memory.layout import snapshot_dtype
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.realtime.executor.sensor_topics import SensorTopics
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.testing.interpreted_tick import interpreted
 from robot_rt_control.vocabulary.defaults import FAR_ABOVE_BUDGET, FAR_STRIKES

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.joint_modes import mode_of, override_mode
 from robot_rt_control.memory.layout import limits_dtype
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.tick.jerk_limit import braking_speed
 from robot_rt_control.realtime.tick.limit_step import limit, limited_velocity
@@ -105,6 +105,7 @@ class Part:
         w.n_parts = 1
         self.runtime.state, self.runtime.active_action = int(OperationalState.ENABLED), 0
         self.live.operational_state = float(OperationalState.ENABLED)
+        self.live.velocity[:] = 0.0  # measured
 
     def limit(self, mode: int) -> None:
         self.live.command_mode = mode
@@ -224,3 +225,51 @@ def test_only_the_commands_of_the_mode_have_to_be_finite(part: Part, field: str)
         assert part.fault == (FaultReason.NON_FINITE_COMMAND if written else FaultReason.NONE)
         if written:
             assert part.runtime.fault_joint == 3
+
+
+LATE = {
+    "a step": lambda t: 0.4,
+    "a far step, and back at full speed": lambda t: 0.4 if t < 0.35 else -0.3,
+    "a ramp that begins and ends at once": lambda t: 0.9 * min(t, 0.5),
+    "a ramp that is too fast": lambda t: 3.0 * min(t, 0.2),
+    "a wave that accelerates too much": lambda t: 0.05 * math.sin(18.0 * t) if t < 1.0 else 0.1,
+    "a point at a low rate": lambda t: 0.3 * min(math.floor(t / 0.05) * 0.05, 0.6),
+}
+
+
+@pytest.mark.parametrize("jerk", [0.0, 10.0, 300.0])
+@pytest.mark.parametrize("kind", LATE)
+def test_who_is_late_comes_to_its_command_and_stays(part: Part, kind: str, jerk: float) -> None:
+    part.limits.jerk[:] = jerk * part.limits.acceleration
+    limits, target, modes = part.limits, LATE[kind], int(CommandMode.POSITION)
+    begin = part.live.commanded_position[0]
+    v = a = 0.0
+    late = 0
+    for k in range(6000):
+        wanted = begin + target((k + 1) * DT)
+        part.live.position_command[0] = wanted
+        part.limit(modes)
+        part.live.position[:] = part.live.commanded_position  # as measured
+        part.live.velocity[:] = part.live.commanded_velocity
+        late += part.live.commanded_position[0] != wanted
+        new = part.live.commanded_velocity[0]
+        assert abs(new) <= limits.velocity[0] * (1 + 1e-9)
+        assert abs(new - v) / DT <= limits.acceleration[0] * (1 + 1e-6)
+        assert jerk == 0.0 or abs((new - v) / DT - a) <= limits.jerk[0] * DT * (1 + 1e-5)
+        v, a = new, (new - v) / DT
+    assert part.fault == FaultReason.NONE and late > 10
+    assert part.live.commanded_position[0] == pytest.approx(wanted, abs=1e-9) and abs(v) < 1e-6
+
+
+def test_who_is_in_time_is_not_touched(part: Part) -> None:
+    begin = part.live.commanded_position[0]
+    for jerk in (0.0, 10.0 * part.limits.acceleration[0]):
+        part.limits.jerk[:] = jerk
+        for k in range(500):
+            wanted = begin + 0.05 * (1.0 - math.cos(4.0 * (k + 1) * DT)) * (1.0 if jerk == 0.0 else (k * DT) ** 2)
+            part.live.position_command[0] = wanted
+            part.limit(int(CommandMode.POSITION))
+            assert part.live.commanded_position[0] == wanted
+        for _ in range(500):
+            part.live.position_command[0] = begin
+            part.limit(int(CommandMode.POSITION))

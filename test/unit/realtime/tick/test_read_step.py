@@ -12,8 +12,8 @@ import pytest
 
 from robot_rt_control.client.actions import Reaction
 from robot_rt_control.memory.layout import gravity_scratch_dtype
-from robot_rt_control.model.gravity import gravity_torque
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.kinematics.gravity import gravity_torque
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import DefinitionError
 

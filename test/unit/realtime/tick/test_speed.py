@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robot_rt_control.model.workcell import Workcell
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.tick.speed import advance_speed
 from robot_rt_control.testing.interpreted_tick import interpreted

@@ -11,8 +11,8 @@ import robot_rt_control.actions
 from robot_rt_control.server.builder import measure
 from robot_rt_control.server.builder.build import build
 from robot_rt_control.server.builder.measure import _prepare
-from robot_rt_control.server.builder.source import find_action_types, load_action_type
 from robot_rt_control.server.builder.syntax_check import check_syntax
+from robot_rt_control.server.code.source import find_action_types, load_action_type
 from robot_rt_control.vocabulary.errors import CompileError
 
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from robot_rt_control.server.builder.source import load_action_type
 from robot_rt_control.server.builder.syntax_check import check_syntax
+from robot_rt_control.server.code.source import load_action_type
 from robot_rt_control.vocabulary.errors import CapacityError, CompileError
 
 BOUND = "loops without a bound that can be seen"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from robot_rt_control.server.builder.source import load_action_type
 from robot_rt_control.server.builder.syntax_check import check_syntax
 from robot_rt_control.server.builder.work_bound import PACKAGE_CALL_S, Work
+from robot_rt_control.server.code.source import load_action_type
 
 HEAD = """
 import math

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from robot_rt_control.model.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.server.core.motion import Motion
 from robot_rt_control.vocabulary.enums import Command, OperationalState, Refusal
 from robot_rt_control.vocabulary.errors import CommandRefused
@@ -30,6 +30,7 @@ class Loop:
         self.workcell, self.now_at = WORKCELL, 0
         self.parts = {p.name: SimpleNamespace(description=p, index=p.index) for p in WORKCELL.parts}
         self.state_at, self.sent, self.link = state_at, list[Command](), self
+        self.connection = self.registry = self
 
     def at(self) -> Loop:
         return self

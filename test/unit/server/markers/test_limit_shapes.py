@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.drawing.shape import ORANGE, RED, Shape, ShapeKind
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.server.markers.limit_shapes import NEAR, limit_shapes
-from robot_rt_control.server.markers.shape import ORANGE, RED, Shape, ShapeKind
 
 CONFIG = Path(__file__).parents[4] / "config"
 

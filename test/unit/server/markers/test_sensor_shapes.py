@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robot_rt_control.model.workcell import Workcell, load_workcell
+from robot_rt_control.drawing.shape import GREY, RED, ShapeKind
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.server.markers.sensor_shapes import (
     LEAST_FORCE,
     LONGEST_ARROW,
@@ -16,7 +17,6 @@ from robot_rt_control.server.markers.sensor_shapes import (
     force_shapes,
     ray_shapes,
 )
-from robot_rt_control.server.markers.shape import GREY, RED, ShapeKind
 
 CONFIG = Path(__file__).parents[4] / "config"
 

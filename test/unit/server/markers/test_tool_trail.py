@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from robot_rt_control.server.markers.shape import ShapeKind
+from robot_rt_control.drawing.shape import ShapeKind
 from robot_rt_control.server.markers.tool_trail import LEAST_STEP, MOST_POINTS, SECONDS, ToolTrail
 
 

@@ -12,7 +12,8 @@ import pytest
 from builtin_interfaces.msg import Time
 from rclpy.qos import DurabilityPolicy
 
-from robot_rt_control.server.link.introspection import Look
+from robot_rt_control.ros.missing_messages import how_to_get
+from robot_rt_control.server.core.introspection import Look
 from robot_rt_control.server.node.introspection_topics import IntrospectionTopics
 
 
@@ -124,4 +125,4 @@ def test_a_missing_package_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     topics.close()
     assert node.publishers == [] and len(node.lines) == 1
     assert node.lines[0].startswith("no introspection topics: the package pal_statistics_msgs cannot be imported (")
-    assert "Build it with `./run interfaces`" in node.lines[0]
+    assert how_to_get(["pal_statistics_msgs"]) in node.lines[0]

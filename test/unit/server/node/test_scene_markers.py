@@ -1,4 +1,4 @@
-"""The topic markers: when it is published, and what a shape becomes; without DDS."""
+"""The topic markers: when it is published; without DDS."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 from rclpy.qos import DurabilityPolicy
 from visualization_msgs.msg import Marker, MarkerArray
 
+from robot_rt_control.drawing.shape import RED, Shape, ShapeKind
 from robot_rt_control.server.markers.scene import Picture
-from robot_rt_control.server.markers.shape import BLUE, RED, Shape, ShapeKind
-from robot_rt_control.server.node.scene_markers import SceneMarkers, markers_message
+from robot_rt_control.server.node.scene_markers import SceneMarkers
 
 
 class Publisher:
@@ -80,31 +80,3 @@ def test_nothing_is_looked_at_without_a_subscriber_and_each_tick_is_published_on
     assert publisher.sent[2:] == [[]], "no executor: all goes, once"
     topic.close()
     assert publisher.sent[3:] == [[]] and node.publishers == []
-
-
-def test_each_kind_of_shape_is_the_marker_that_rviz_draws_so() -> None:
-    at = ((0.1, 0.2, 0.3),)
-    shapes = [
-        line("rays"),
-        Shape(namespace="goal", frame="world", kind=ShapeKind.SPHERE, points=at, size=0.04, color=BLUE),
-        Shape(namespace="limits", frame="l", kind=ShapeKind.TEXT, points=at, size=0.03, color=RED, text="joint_1"),
-        Shape(
-            namespace="contact_force", frame="f", kind=ShapeKind.ARROW, points=line("").points, size=0.01, color=RED
-        ),
-        Shape(
-            namespace="path", frame="world", kind=ShapeKind.LINE_STRIP, points=line("").points, size=0.01,
-            color=RED, colors=(RED, BLUE),
-        ),
-    ]  # fmt: skip
-    _, *markers = markers_message(shapes).markers
-    assert len({(m.ns, m.id) for m in markers}) == len(markers)
-    assert all(m.action == Marker.ADD and m.frame_locked and m.pose.orientation.w == 1.0 for m in markers)
-    assert all(m.header.stamp.sec == m.header.stamp.nanosec == 0 for m in markers), "the latest transform"
-    lines, ball, text, arrow, strip = markers
-    assert (lines.type, lines.scale.x, len(lines.points)) == (Marker.LINE_LIST, 0.01, 2)
-    assert (lines.points[1].x, lines.points[1].y, lines.points[1].z) == (1.0, 2.0, 3.0)
-    assert (ball.type, ball.pose.position.y, ball.scale.z, list(ball.points)) == (Marker.SPHERE, 0.2, 0.04, [])
-    assert (text.type, text.text, text.header.frame_id) == (Marker.TEXT_VIEW_FACING, "joint_1", "l")
-    assert (text.scale.x, text.scale.y, text.scale.z) == (0.0, 0.0, 0.03)
-    assert arrow.type == Marker.ARROW and arrow.scale.y > arrow.scale.x > 0.0 and len(arrow.points) == 2
-    assert strip.type == Marker.LINE_STRIP and [round(c.b, 3) for c in strip.colors] == [0.1, 0.9]

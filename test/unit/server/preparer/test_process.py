@@ -19,11 +19,11 @@ import pytest
 from robot_rt_control.definitions.action_type import parameter_dtype
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.memory.layout import measured_dtype
-from robot_rt_control.model.sample_part import sample_part
-from robot_rt_control.server.builder.source import files_digest, load_action_type
+from robot_rt_control.model.workcell.sample_part import sample_part
+from robot_rt_control.server.code.source import files_digest, load_action_type
+from robot_rt_control.server.preparer.axis_view import LIMITS, AxisDescription
 from robot_rt_control.server.preparer.process import Preparers, TypeFile, UserClass
 from robot_rt_control.server.preparer.remote import Worker
-from robot_rt_control.server.tables.axis_view import LIMITS, AxisDescription
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import CapacityError, CompileError, DefinitionError
 
@@ -140,8 +140,9 @@ def test_refusals_keep_kind_and_fields(made: Made) -> None:
 @pytest.mark.parametrize(
     ("do", "how", "place"),
     [
-        ("crash", "signal SIGSEGV", "ctypes.string_at(0)"),
+        ("crash", "SIGSEGV", "ctypes.string_at(0)"),
         ("vanish", "exit code 3", "getattr(self, values"),
+        ("signal_itself", "signal 40", "getattr(self, values"),
     ],
 )
 def test_a_crash_has_the_authors_line_and_ends_no_other_worker(
@@ -241,7 +242,7 @@ def test_declared_degrees_of_freedom_get_their_limits_elsewhere(file: TypeFile) 
     with pytest.raises(DefinitionError) as refused:
         made.degree_limits("crash", 0.5)
     assert str(refused.value) == (
-        "action 'a': prepare_degrees of action type 'own_degrees' ended its process; got signal SIGSEGV at "
+        "action 'a': prepare_degrees of action type 'own_degrees' ended its process; got SIGSEGV at "
         f"{line('ctypes.string_at(0)')}. Correct the action type's code and load it again"
     )
 

@@ -63,6 +63,9 @@ class Subject(ActionType):
     def vanish(self, values):
         os._exit(3)
 
+    def signal_itself(self, values):
+        signal.raise_signal(40)  # a real-time signal has no name
+
     def crash(self, values):
         ctypes.string_at(0)
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from robot_rt_control.memory.channel import Channel
-from robot_rt_control.motion_group.limits import JointLimits
+from robot_rt_control.motion_group.limits import PlanLimits
 from robot_rt_control.motion_group.point_to_point import point_to_point
 from robot_rt_control.server.profiler.profilers import Profilers
 from robot_rt_control.server.profiler.queue_writer import Motion, MotionQueue
 
-LIMITS = JointLimits(
+LIMITS = PlanLimits(
     names=("a",),
     lower=np.full(1, -3.0),
     upper=np.full(1, 3.0),
@@ -40,24 +40,27 @@ def test_each_process_fills_its_own_queue_and_its_death_concerns_its_group_alone
     profilers = Profilers(channel)
     try:
         plan = point_to_point(np.zeros(1), np.ones(1), LIMITS, 20.0)
-        for queue in (0, 1):
+        for queue in (0, 1, 2):
             place = MotionQueue(number=queue, offset=queue * 10_000, entries=200, size=8000)
             profilers.start(
                 Motion(queue=place, plans=(plan,), n_points=20_001, period=0.001), f"action 'go{queue}'"
             )
-        first, second = channel.memory.motion_queues[0], channel.memory.motion_queues[1]
+        first, second, third = channel.memory.motion_queues[:3]
         assert first["head"] == second["head"] == 199, "they are full at once"
         first["tail"] = 100
         second["tail"] = 50
         wait_until(lambda: first["head"] == 299 and second["head"] == 249)
         os.kill(profilers.pids[0], signal.SIGKILL)
         wait_until(lambda: first["failed"] == 1)
-        assert "the profiler of action 'go0' ended by SIGKILL: the group stops on its path" in caplog.text
+        said = "the profiler of action 'go0' was ended by SIGKILL: the group stops on its path"
+        wait_until(lambda: said in caplog.text)  # the loop comes first
         second["tail"] = 120
         wait_until(lambda: second["head"] == 319)
         assert second["failed"] == 0
         profilers.stop(1)
-        assert profilers.pids == {} and second["failed"] == 0
+        assert set(profilers.pids) == {2} and second["failed"] == 0
+        profilers.close()
+        assert profilers.pids == {} and third["failed"] == 1, "simulated time does not wait for set points of nobody"
     finally:
         profilers.close()
         channel.close()

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robot_rt_control.memory.channel import Channel
-from robot_rt_control.motion_group.limits import JointLimits
+from robot_rt_control.motion_group.limits import PlanLimits
 from robot_rt_control.motion_group.point_to_point import point_to_point
 from robot_rt_control.server.profiler.queue_writer import (
     Motion,
@@ -17,7 +17,7 @@ from robot_rt_control.server.profiler.queue_writer import (
     set_up,
 )
 
-LIMITS = JointLimits(
+LIMITS = PlanLimits(
     names=("a", "b"),
     lower=np.full(2, -3.0),
     upper=np.full(2, 3.0),

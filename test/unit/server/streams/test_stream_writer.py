@@ -15,6 +15,7 @@ class Written:
     """A writer and its ring."""
 
     def __init__(self, declared: StreamInput, *, resampled: bool = False) -> None:
+        self.now = 0.0
         self.ring = np.zeros(1, stream_ring_dtype)[0]
         self.writer = StreamWriter("stream 'a'", declared, ["rad", "m"], self.ring, 1, 0.001, resampled=resampled)
 
@@ -71,3 +72,27 @@ def test_what_was_made_from_a_sample_lies_around_its_tick_and_keeps_the_numbers_
         written.write([0.0], [(7.4, [6.0])], source_time=7.4, sequence=7)
     with pytest.raises(DefinitionError, match=r"wrong length \(made by resample_a\); expected 1 values; got 2"):
         written.write([0.0], [(7.4, [1.0, 2.0])], source_time=7.4, sequence=7)
+
+
+def numbered(written: Written, *numbers: int) -> list[bool]:
+    """Whether samples with these numbers are taken; each is made later than the one before."""
+    taken = []
+    for number in numbers:
+        written.now += 0.1
+        why = written.write([0.0], sequence=number, source_time=written.now + 6.0)
+        assert not why or f"out of order: number {number} came after number" in why
+        taken.append(not why)
+    return taken
+
+
+@pytest.mark.parametrize("wrong", [2**53, 1010])
+def test_W26_a_wrong_number_silences_a_source_for_three_samples(wrong: int):
+    written = Written(StreamInput(name="a", length=1))
+    assert numbered(written, 1, 2, wrong, 3, 4, 5, 6) == [True, True, True, False, False, True, True]
+    assert written.entries["sequence"][-2:].tolist() == [1, 2], "nothing was missed"
+
+
+def test_W26_what_was_overtaken_or_is_repeated_shows_no_wrong_number():
+    written = Written(StreamInput(name="a", length=1))
+    assert numbered(written, 2000, 1001, 1002, 1003, 1004, 2001) == [True, False, False, False, False, True]
+    assert numbered(written, 7, 8, 8, 7, 6, 2002, 7, 8, 2003, 9) == [False] * 5 + [True, False, False, True, False]

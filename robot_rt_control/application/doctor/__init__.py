@@ -1,1 +1,0 @@
-"""Examines the machine that a workcell shall run on: `robot-rt doctor`."""

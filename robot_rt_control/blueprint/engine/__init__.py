@@ -1,0 +1,1 @@
+"""The engine: one machine that walks through a graph."""

@@ -1,0 +1,1 @@
+"""Runs of blueprints on a robot: started, controlled, logged, rehearsed."""

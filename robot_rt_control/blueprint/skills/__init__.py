@@ -1,0 +1,1 @@
+"""Skills that are kept, with their versions."""

@@ -1,0 +1,1 @@
+"""The text of a blueprint: read, checked, drawn."""

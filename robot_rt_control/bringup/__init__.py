@@ -1,0 +1,1 @@
+"""Bringing a workcell up: which processes it needs, started, watched, restarted, ended."""

@@ -1,0 +1,1 @@
+"""Examines the machine on which a workcell is to run: `robot-rt doctor`."""

@@ -1,0 +1,1 @@
+"""The demonstration that measures what it shows."""

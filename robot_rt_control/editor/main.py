@@ -1,0 +1,159 @@
+"""Serves the blueprint editor to browsers on this machine, and prints the links to open."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import errno
+import ipaddress
+import logging
+import signal
+import socket
+import ssl
+import sys
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from robot_rt_control.editor.installed import PORT, require_editor
+from robot_rt_control.editor.robot import Json, Robot
+from robot_rt_control.ros.readiness import report_ready
+from robot_rt_control.vocabulary.errors import RobotControlError
+
+_SOON_S = 2.0
+"""A robot that is up is found within this time [s]."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser(prog="robot-rt-control-blueprint-editor", description=__doc__)
+    add_arguments(made)
+    return made
+
+
+def add_arguments(made: argparse.ArgumentParser) -> None:
+    """The arguments, also of `robot-rt-control-blueprint editor`."""
+    made.add_argument("--port", type=int, default=PORT, help="0: any free one (default: %(default)s)")
+    made.add_argument("--address", default="127.0.0.1", help="where to listen; another one than this machine's own "
+                      "needs a certificate")  # fmt: skip
+    made.add_argument("--name", default="", help="the name under which browsers find an address of another machine")
+    made.add_argument("--certificate", type=Path, help="file, PEM")
+    made.add_argument("--key", type=Path, help="file of its key, PEM")
+    made.add_argument("--namespace", default="", help="of the workcell's nodes")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Serve until it is interrupted. Returns the exit code."""
+    options, _ = parser().parse_known_args(argv)  # the others are ROS's
+    try:
+        return serve(options)
+    except (RobotControlError, OSError) as error:
+        print(f"robot-rt-control-blueprint-editor: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:  # before it served
+        return 0
+
+
+def serve(options: argparse.Namespace) -> int:
+    """Raises RobotControlError or OSError: it cannot be served."""
+    context = _context(options)
+    require_editor()
+    from aiohttp import web
+
+    from robot_rt_control.editor.server import EditorServer
+
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    logging.getLogger("aiohttp.access").setLevel(logging.WARNING)
+    logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # a traceback for each malformed request
+    with listening(options.address, options.port) as channel:
+        from robot_rt_control.editor.ros_robot import RosRobot  # slow: it imports ROS
+
+        port = channel.getsockname()[1]
+        robot = RosRobot(namespace=options.namespace)
+        name = options.name or options.address
+        try:
+            server = EditorServer(robot, address=name, port=port, secure=context is not None)
+            shown = f"[{name}]" if ":" in name else name
+            link = f"{'https' if context else 'http'}://{shown}:{port}/#token="
+            links = f"Edit and operate:  {link}{server.keys.operate}\nWatch and stop:    {link}{server.keys.watch}"
+            server.app.cleanup_ctx.append(partial(announced, links, robot))
+            web.run_app(
+                server.app, sock=channel, ssl_context=context, print=lambda *_: None, access_log=None,
+                shutdown_timeout=2.0,
+            )  # fmt: skip
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):  # a second one must not interrupt the end
+                signal.signal(number, signal.SIG_IGN)
+            robot.close()
+    return 0
+
+
+def listening(address: str, port: int) -> socket.socket:
+    """A socket that browsers can connect to from now on.
+
+    Args:
+        port: 0: any free one.
+
+    Raises:
+        RobotControlError: the port is taken, or the address is none of this machine's.
+    """
+    try:
+        return socket.create_server(
+            (address, port), family=socket.AF_INET6 if ":" in address else socket.AF_INET, backlog=128
+        )
+    except OverflowError:
+        raise RobotControlError(f"port {port}", expected="0 to 65535") from None
+    except OSError as error:
+        taken = error.errno == errno.EADDRINUSE
+        raise RobotControlError(
+            f"the editor cannot listen at {address}, port {port}: {'it is taken' if taken else error.strerror}",
+            hint="Perhaps another editor runs there. Choose a port: --port 8421, of a workcell --editor-port 8421, "
+            "of the launch file editor_port:=8421; 0 takes any free one" if taken else "",
+        ) from None  # fmt: skip
+
+
+async def announced(links: str, robot: Robot, app: object) -> AsyncIterator[None]:
+    """Print the links, and again if the robot is ready later only: what it prints as it starts would hide them."""
+    loop, ready = asyncio.get_running_loop(), asyncio.Event()
+
+    def take(state: Json) -> None:
+        if not state["problem"]:
+            with contextlib.suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(ready.set)
+
+    async def tell() -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(ready.wait(), _SOON_S)
+        print(links, flush=True)
+        report_ready()
+        if not ready.is_set():
+            await ready.wait()
+            print(f"Blueprints can be run now.\n{links}", flush=True)
+
+    robot.on_state(take)
+    task = asyncio.create_task(tell())
+    yield
+    task.cancel()
+
+
+def _context(options: argparse.Namespace) -> ssl.SSLContext | None:
+    """Raises RobotControlError: an address of the network without a certificate."""
+    if options.certificate is not None:
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(options.certificate, options.key)
+        return context
+    try:
+        local = ipaddress.ip_address(options.address).is_loopback
+    except ValueError:
+        local = options.address == "localhost"
+    if not local:
+        raise RobotControlError(
+            f"address {options.address!r} can be reached from the network",
+            expected="127.0.0.1, or a certificate: --certificate FILE --key FILE",
+        )
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""What the editor needs of a robot. Requests and answers are the fields of the ROS interfaces, as JSON values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
+
+Json = dict[str, Any]
+
+SOURCE = "editor"
+"""Under which the page's STOP is latched."""
+SILENT_S = 0.7
+"""[s] without a word of an executor, which speaks every 0.2 s, after which the page says so: within 1 s."""
+SERVICES = ("list_skills", "save_skill", "delete_skill", "give_command", "control", "read_runs")
+"""Services of the blueprint executor."""
+
+
+class Robot(Protocol):
+    """A robot, reached over ROS; in tests one in memory. All methods may block, and are called from any thread."""
+
+    def call(self, service: str, request: Mapping[str, Any]) -> Json:
+        """One of SERVICES, with the fields of its request. Fields that are left out have their defaults.
+
+        Raises:
+            RobotControlError: no answer, or a field that it does not have.
+        """
+
+    def run(self, goal: Mapping[str, Any]) -> Json:
+        """Start a run, and wait until it has begun or was refused; not for its end.
+
+        Returns:
+            The action's result, as far as it is known: success, message, refusals, run.
+        """
+
+    def list_programs(self, request: Mapping[str, Any]) -> Json:
+        """Programs of the control server: `name`, `search`, `tags`, `with_text`. Returns `programs`."""
+
+    def save_program(self, request: Mapping[str, Any]) -> Json:
+        """Check a program's `text` (`check_only`), or keep it (`based_on`). Answers as save_skill does."""
+
+    def delete_program(self, request: Mapping[str, Any]) -> Json:
+        """Delete all versions of a program, or one of them: `name` is "mine" or "mine@2"."""
+
+    def action_types(self) -> list[Json]:
+        """The library of actions, as msg/ActionTypeInfo."""
+
+    def parts(self) -> list[Json]:
+        """The workcell's parts: name, kind, operational_state, fault, session."""
+
+    def variables(self) -> list[Json]:
+        """All state variables: name, type, unit, description."""
+
+    def values(self, names: Iterable[str]) -> Json:
+        """Present values of state variables; None: unknown."""
+
+    def set_speed(self, speed: float) -> None: ...
+
+    def protective_stop(self, stop: bool, reason: str, who: str) -> None:
+        """Latch the stop SOURCE, or release it; other sources' stops stay.
+
+        Raises:
+            RobotControlError: it was not confirmed.
+        """
+
+    def resume(self, session: str, who: str) -> None:
+        """Let a session that a protective stop has suspended start motion again. Starts nothing by itself.
+
+        Raises:
+            RobotControlError: a stop is still latched, or there is no such session.
+        """
+
+    def status(self) -> Json:
+        """Without waiting: `blueprints` and `executor` (whether each is there), `speed`, `protective_stop`, `stops`.
+
+        `silent`: "executor", "blueprints" → [s] since its last word, of those that are there no more or have said
+        nothing for SILENT_S. `stops`: those that are latched: source, reason, who, needs_secret.
+
+        And `programs`: the states of each session that lives, for live pictures of programs: session, program, active,
+        strategies (action, degree_of_freedom, strategy), last_reaction, last_event, suspended.
+        """
+
+    def on_state(self, callback: Callable[[Json], None]) -> None:
+        """Call back with the whole BlueprintState at each change, in any thread. The latest one comes first."""
+
+    def close(self) -> None: ...

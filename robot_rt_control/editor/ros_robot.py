@@ -1,0 +1,237 @@
+"""The robot over ROS: the node `blueprints`, and a client of the workcell for programs, variables, speed and stop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from robot_rt_control import msg, srv
+from robot_rt_control.blueprint.remote import NODE, Blueprints, StartRequest
+from robot_rt_control.client import Client
+from robot_rt_control.client.program_state import ProgramState
+from robot_rt_control.client.services import Services
+from robot_rt_control.editor.robot import SERVICES, SILENT_S, SOURCE, Json
+from robot_rt_control.ros.refusals import refusal_messages
+from robot_rt_control.vocabulary.errors import DefinitionError, NoAnswer, Overtaken, RobotControlError
+
+_ANSWER_S, _STARTUP_S = 20.0, 5.0
+"""For an answer; and for a node to appear: the page says meanwhile that it is not there [s]."""
+_STOP_S = 2.0
+"""For the answer to a stop [s]; then the other node is asked."""
+_TYPES = {
+    "list_skills": srv.ListSkills,
+    "save_skill": srv.SaveSkill,
+    "delete_skill": srv.DeleteSkill,
+    "give_command": srv.GiveCommand,
+    "control": srv.ControlRun,
+    "read_runs": srv.ReadRuns,
+}
+assert set(_TYPES) == set(SERVICES)
+_WRONG = (AssertionError, AttributeError, OverflowError, TypeError, ValueError)
+
+
+class RosRobot:
+    """Implements `Robot`.
+
+    Args:
+        namespace: of the workcell's nodes.
+    """
+
+    def __init__(self, *, namespace: str = "") -> None:
+        self._client = Client(
+            "blueprint_editor",
+            namespace=namespace,
+            timeout_s=_ANSWER_S,
+            startup_s=_STARTUP_S,
+            arguments=[],
+            operator=True,  # the server asks for the right to operate first
+        )
+        self._services = Services(self._client.node, timeout_s=_ANSWER_S, startup_s=_STARTUP_S)
+        self._blueprints = Blueprints(self._client, timeout_s=_ANSWER_S, startup_s=_STARTUP_S)
+        self._status: Any = None
+        self._status_at: float | None = None
+        self._subscription = self._client.node.create_subscription(
+            msg.ExecutorStatus, "realtime_executor/status", self._take_status, 1
+        )
+
+    def close(self) -> None:
+        self._blueprints.close()
+        self._client.close()
+
+    def call(self, service: str, request: Mapping[str, Any]) -> Json:
+        if not self._blueprints.is_there:  # said at once: a page asks at every key
+            raise NoAnswer(f"the node {NODE!r} is not available", hint="Bring the workcell up with blueprints")
+        try:
+            # Unchecked, a field of another type ends the process: the conversion to C asserts.
+            fields = _fields(_TYPES[service].Request, request)
+            _TYPES[service].Request(**fields, check_fields=True)
+            answer = self._services.ask(_TYPES[service], f"{NODE}/{service}", **fields)
+        except _WRONG as error:  # of the request's fields
+            raise DefinitionError(f"request {service!r}", expected="the service's fields", got=str(error)) from None
+        return as_json(answer)
+
+    def run(self, goal: Mapping[str, Any]) -> Json:
+        try:
+            request = StartRequest(
+                skill=str(goal["skill"]),
+                parameters={p["name"]: _value(p) for p in goal.get("parameters", ())},
+                parts=tuple(map(str, goal.get("parts", ()))),
+                start_at=str(goal.get("start_at", "")),
+                outputs_of=str(goal.get("outputs_of", "")),
+                paused=bool(goal.get("paused", False)),
+                breakpoints=tuple(map(str, goal.get("breakpoints", ()))),
+                rehearse=bool(goal.get("rehearse", False)),
+                busy=str(goal.get("busy", "")),
+                source=str(goal.get("source", "")),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise DefinitionError("request 'run'", expected="the fields of RunBlueprint", got=str(error)) from None
+        try:
+            run = self._blueprints.run(request).id
+        except RobotControlError as error:
+            return {**_refused(error), "run": ""}
+        return {"success": True, "message": "", "refusals": [], "run": run}
+
+    def list_programs(self, request: Mapping[str, Any]) -> Json:
+        try:
+            found = self._client.programs.list(
+                str(request.get("name", "")),
+                search=str(request.get("search", "")),
+                tags=[str(tag) for tag in request.get("tags", ())],
+                with_text=bool(request.get("with_text", False)),
+            )
+        except DefinitionError as error:  # there is none of this name: unlike a server that does not answer
+            return {**_refused(error), "programs": []}
+        return {"success": True, "message": "", "programs": [as_json(info) for info in found]}
+
+    def save_program(self, request: Mapping[str, Any]) -> Json:
+        text, based_on = str(request.get("text", "")), request.get("based_on", 0)
+        if type(based_on) is not int or not 0 <= based_on < 2**32:
+            raise DefinitionError("request 'save_program': based_on", expected="a version, or 0", got=repr(based_on))
+        answer: Json = {"version": 0, "warnings": [], "overtaken": ""}
+        try:
+            if request.get("check_only"):
+                warnings = self._client.programs.check(text)
+            else:
+                answer["version"], warnings = self._client.programs.save(text, based_on=based_on)
+        except DefinitionError as error:
+            overtaken = error.text if isinstance(error, Overtaken) else ""
+            return {**answer, **_refused(error), "overtaken": overtaken}
+        return {**answer, "success": True, "message": "", "refusals": [], "warnings": list(warnings)}
+
+    def delete_program(self, request: Mapping[str, Any]) -> Json:
+        return {"success": True, "message": self._client.programs.delete(str(request.get("name", ""))), "refusals": []}
+
+    def action_types(self) -> list[Json]:
+        return [as_json(info) for info in self._client.action_types()]
+
+    def parts(self) -> list[Json]:
+        return [as_json(part) for part in self._client.parts()]
+
+    def variables(self) -> list[Json]:
+        return [as_json(variable) for variable in self._client.state_variables()]
+
+    def values(self, names: Iterable[str]) -> Json:
+        wanted = list(names)
+        found = self._client.backend.state_values(wanted, "")
+        return {name: found.get(name) for name in wanted}
+
+    def set_speed(self, speed: float) -> None:
+        self._client.set_speed(speed)
+
+    def _operator(self) -> str:
+        return self._client.backend.operator_secret()
+
+    def protective_stop(self, stop: bool, reason: str, who: str) -> None:
+        silent: NoAnswer | None = None
+        for node in ("realtime_executor", "control_server"):  # the first one needs no other process
+            try:
+                self._services.call(
+                    srv.ProtectiveStop, f"{node}/protective_stop", timeout_s=_STOP_S,
+                    stop=stop, source=SOURCE, reason=reason, who=who, secret="" if stop else self._operator(),
+                )  # fmt: skip
+                return
+            except NoAnswer as error:
+                silent = silent or error
+        assert silent is not None
+        raise silent
+
+    def resume(self, session: str, who: str) -> None:
+        self._client.resume_session(session, who=who)
+
+    def status(self) -> Json:
+        heard = {"executor": self._status_at, "blueprints": self._blueprints.heard_at}
+        silent = silences(time.monotonic(), **heard)
+        there = {name: at is not None and name not in silent for name, at in heard.items()}
+        there["blueprints"] &= self._blueprints.is_there
+        return {**there, "silent": silent, **shown_status(self._status, self._client.program_states.values())}
+
+    def on_state(self, callback: Callable[[Json], None]) -> None:
+        self._blueprints.add_state_listener(lambda state: callback(as_json(state)))
+
+    def _take_status(self, status: Any) -> None:
+        self._status, self._status_at = status, time.monotonic()
+
+
+def silences(now: float, **heard: float | None) -> dict[str, float]:
+    """[s] since the last word of each that has said nothing for SILENT_S; whole seconds after the first, so that not
+    every look is news. None: it has never been heard, which is no silence."""
+    ages = {name: now - at for name, at in heard.items() if at is not None}
+    return {name: float(int(age)) if age >= 1.0 else round(age, 1) for name, age in ages.items() if age > SILENT_S}
+
+
+def shown_status(status: Any, programs: Iterable[ProgramState]) -> Json:
+    """What a page needs of a msg/ExecutorStatus and of what runs; None: no status came yet."""
+    return {
+        "speed": float(status.speed) if status is not None else None,
+        "protective_stop": bool(status.protective_stop) if status is not None else False,
+        "stops": [
+            {"source": s.source, "reason": s.reason, "who": s.who, "needs_secret": s.needs_secret}
+            for s in (status.stops if status is not None else ())
+        ],
+        "programs": [shown_program(state) for state in programs if state.ended is None],
+    }
+
+
+def shown_program(state: ProgramState) -> Json:
+    """What a live picture of a program needs; without ticks, so that it changes only with the states."""
+    return {
+        "session": state.session,
+        "program": state.program,
+        "active": list(state.active),
+        "strategies": [
+            {"action": s.action, "degree_of_freedom": s.degree_of_freedom, "strategy": s.strategy}
+            for s in state.strategies
+        ],
+        "last_reaction": state.last_reaction,
+        "last_event": state.last_event,
+        "suspended": state.suspended,
+    }
+
+
+def _fields(kind: Any, given: Mapping[str, Any]) -> Json:
+    """A request's fields; JSON writes 60.0 as 60."""
+    numbers = {name for name, type_ in kind.get_fields_and_field_types().items() if type_ in ("double", "float")}
+    return {key: float(value) if key in numbers and type(value) is int else value for key, value in given.items()}
+
+
+def as_json(message: Any) -> Any:
+    """A ROS message as JSON values."""
+    if hasattr(message, "get_fields_and_field_types"):
+        return {name: as_json(getattr(message, name)) for name in message.get_fields_and_field_types()}
+    if isinstance(message, str | int | float | bool) or message is None:
+        return message
+    return [as_json(item) for item in message]
+
+
+def _value(parameter: Mapping[str, Any]) -> Any:
+    """The value in a msg/ParameterValue."""
+    values = [float(value) for value in parameter.get("values", ())]
+    if not values:
+        return str(parameter.get("text", ""))
+    return values[0] if len(values) == 1 else values
+
+
+def _refused(error: RobotControlError) -> Json:
+    return {"success": False, "message": str(error), "refusals": [as_json(m) for m in refusal_messages(error)]}

@@ -1,0 +1,138 @@
+"""What browsers are shown. Each has a queue of its own, of one place: a slow one gets fewer states, and delays nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from typing import Any
+
+from aiohttp import WSCloseCode, WSMsgType, web
+
+from robot_rt_control.editor.keys import Bucket, Person
+from robot_rt_control.editor.run_logs import MAX_RECORDS, RunLogs
+
+MAX_MESSAGE = 256 * 1024
+"""[bytes] of a message from a browser."""
+MAX_WATCHERS, MAX_OF_PERSON = 100, 20
+"""Sockets, of all and of one person."""
+_PERIOD = 1 / 20
+"""[s] between two states for one browser."""
+_AGAIN_S = 0.4
+"""[s] after which the same state is sent again: a page that hears nothing for longer says so."""
+_SEND_S = 20.0
+"""A browser that takes in nothing for that long is let go [s]."""
+_MAX_VARIABLES = 50
+
+
+class Watchers:
+    """All browsers that are connected. For the event loop's thread."""
+
+    def __init__(self, logs: RunLogs) -> None:
+        self.logs = logs
+        self.all: set[Watcher] = set()
+        self.text = ""
+        """The whole state."""
+        self.closed = 0
+        """Sockets that were closed because of what came."""
+
+    def publish(self, state: dict[str, Any]) -> None:
+        """Show a state to all, and to each the records that it lacks. It is written as text once."""
+        text = json.dumps(state, allow_nan=False, separators=(",", ":"))
+        is_new, self.text = text != self.text, text
+        for watcher in self.all:
+            if is_new or watcher.lacks_records:
+                watcher.changed.set()
+
+    @property
+    def runs(self) -> set[str]:
+        """The runs that somebody looks at."""
+        return {watcher.run for watcher in self.all if watcher.run}
+
+    @property
+    def variables(self) -> set[str]:
+        """The state variables that somebody looks at."""
+        return {name for watcher in self.all for name in watcher.variables}
+
+
+class Watcher:
+    """One socket."""
+
+    def __init__(self, watchers: Watchers, person: Person) -> None:
+        self._watchers, self.person = watchers, person
+        self.changed = asyncio.Event()
+        self.variables: tuple[str, ...] = ()
+        self.run, self._records = "", 0
+        """The run whose log it shows, and how many of its records it has."""
+        self.socket: web.WebSocketResponse | None = None
+        self._messages = Bucket(rate=50, burst=50)
+
+    async def serve(self, request: web.Request) -> web.WebSocketResponse:
+        """Until the browser goes, or misbehaves."""
+        socket = self.socket = web.WebSocketResponse(max_msg_size=MAX_MESSAGE, heartbeat=20.0, compress=False)
+        await socket.prepare(request)
+        self._watchers.all.add(self)
+        self.changed.set()
+        sending = asyncio.create_task(self._send(socket))
+        try:
+            async for message in socket:
+                if message.type != WSMsgType.TEXT or not self._messages.take() or not self._take(message.data):
+                    self._watchers.closed += 1
+                    await socket.close(code=WSCloseCode.POLICY_VIOLATION)
+                    break
+        finally:
+            self._watchers.all.discard(self)
+            sending.cancel()
+            with contextlib.suppress(asyncio.CancelledError, ConnectionError, TimeoutError):
+                await sending
+        return socket
+
+    def _take(self, text: str) -> bool:
+        """Whether a message is one: {"variables": [names], "run": id, "records": it has so many}; a run need not be."""
+        try:
+            message = json.loads(text)
+            json.dumps(message, ensure_ascii=False).encode()
+        except (ValueError, RecursionError):
+            return False
+        names = message.get("variables") if isinstance(message, dict) else None
+        if not isinstance(names, list) or len(names) > _MAX_VARIABLES:
+            return False
+        if not all(isinstance(name, str) and len(name) < 200 for name in names):
+            return False
+        run, records = message.get("run", ""), message.get("records", 0)
+        if not isinstance(run, str) or len(run) >= 200 or type(records) is not int or records < 0:
+            return False
+        self.variables = tuple(names)
+        if (run, records) != (self.run, self._records):
+            self.run, self._records = run, records
+            self._watchers.logs.update()
+        return True
+
+    @property
+    def lacks_records(self) -> bool:
+        """Whether there are records of its run that it was not sent."""
+        return self._watchers.logs.count(self.run) > self._records
+
+    def _text(self) -> str:
+        """The whole state, with the next records of its run."""
+        text, more = self._watchers.text, ""
+        if self.lacks_records:
+            more = self._watchers.logs.after(self.run, self._records)
+            self._records = min(self._records + MAX_RECORDS, self._watchers.logs.count(self.run))
+        if self.lacks_records:
+            self.changed.set()
+        return f'{text[:-1]},"log":{more}}}' if more else text
+
+    async def _send(self, socket: web.WebSocketResponse) -> None:
+        while not socket.closed:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.changed.wait(), _AGAIN_S)
+            self.changed.clear()
+            try:
+                await asyncio.wait_for(socket.send_str(self._text()), _SEND_S)
+            except TimeoutError:
+                if request_transport := socket._req.transport if socket._req is not None else None:
+                    request_transport.abort()
+                return
+            await asyncio.sleep(_PERIOD)

@@ -1,0 +1,1 @@
+"""Kinematics and dynamics of chains, compiled for the loop."""

@@ -1,0 +1,1 @@
+"""Robots from URDF and xacro, with their ros2_control tags."""

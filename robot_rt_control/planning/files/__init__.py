@@ -1,0 +1,1 @@
+"""Task files: their schema, their settings, and what is made from them."""

@@ -1,0 +1,1 @@
+"""Start guesses: pushes, and grips that hold a body."""

@@ -1,0 +1,142 @@
+"""Pushes of a problem: from which faces a geometry pushes the body to its target, and the joints' inputs to it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robot_rt_control.planning.guess import guide
+from robot_rt_control.planning.optimise.clearance import Clearance
+from robot_rt_control.planning.optimise.dynamics import Dynamics
+from robot_rt_control.planning.optimise.following import Motion, follow, inverse_kinematics
+from robot_rt_control.planning.optimise.problem import Problem
+
+Array = NDArray[np.float64]
+
+_FINE = 20
+"""Points of a guide's path in a control step, for its velocity."""
+_LEAST_PUSH = 0.5
+"""Fraction of the accepted error: no guide goes around the body for less."""
+_MOVING = 1e-6
+"""[m/s]"""
+_PACE = 0.6
+"""Fraction of the joints' limits: how fast a guide should go."""
+LEAST_STEPS = 8
+"""A guide needs as many control steps."""
+
+
+class Pushing:
+    """Start guesses that push the body, one geometry at a time; none if nothing carries it."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.scene = problem, problem.scene
+
+    def pushes(self) -> list[tuple[str, int, tuple[guide.Push, ...]]]:
+        """Name, geometry and pushes of each guide that pushes."""
+        on_body = all(pair.fixed is None for pair in self.scene.pairs)
+        if not self.scene.gravity > 0.0 or not on_body:
+            return []
+        found = []
+        body = self._body()
+        least = _LEAST_PUSH * self.problem.settings.accept_position * self.problem.cost.distance
+        for geom in sorted({pair.geom for pair in self.scene.pairs}):
+            places = [i for i, pair in enumerate(self.scene.pairs) if pair.geom == geom]
+            for row in guide.pushes(body, [self.scene.pairs[i].face for i in places], least):
+                own = tuple(replace(push, pair=places[push.pair]) for push in row)
+                name = ", ".join(self.scene.pairs[push.pair].name for push in own)
+                if own:
+                    found.append((name, geom, own))
+        return found
+
+    def needed_time(self) -> float:
+        """[s] in which a guide goes its way with some of the joints' speed and acceleration to spare; 0: no guide."""
+        actuated, steps, found = self.scene.actuated, max(self.problem.task.steps, LEAST_STEPS), []
+        step = self.problem.task.time / steps
+        dynamics = self.problem.dynamics(1)
+        try:
+            for _, geom, row in self.pushes():
+                q = inverse_kinematics(
+                    self._path(dynamics, geom, row, steps, 1.0).centers,
+                    partial(dynamics.placement, geom),
+                    actuated.start,
+                    self.problem.limits,
+                )
+                v = np.diff(q, axis=0) / step
+                speed = float(np.max(np.abs(v) / self.problem.limits.velocity))
+                bend = float(np.max(np.abs(np.diff(v, axis=0)) / step / actuated.acceleration))
+                found.append(self.problem.task.time * max(speed / _PACE, math.sqrt(bend / _PACE)))
+        finally:
+            dynamics.close()
+        return min(found, default=0.0)
+
+    def _path(
+        self, dynamics: Dynamics, geom: int, row: tuple[guide.Push, ...], steps: int, share: float
+    ) -> guide.Path:
+        center = dynamics.placement(geom, self.scene.actuated.start).center
+        geometry = guide.Geometry(center=center, extents=self.problem.extents)
+        faces = [pair.face for pair in self.scene.pairs]
+        return guide.path(row, self._body(), geometry, faces, steps=steps, share=share)
+
+    def _body(self) -> guide.Body:
+        position = self.problem.still.body_position[0]
+        gravity = np.asarray(self.scene.model.opt.gravity)
+        return guide.Body(
+            position=position,
+            rotation=self.problem.still.body_rotation[0],
+            target=position - self.problem.cost.position_error(self.problem.still, 0),
+            up=-gravity / max(float(np.linalg.norm(gravity)), 1e-9),
+        )
+
+    def inputs(self, dynamics: Dynamics, share: float, *, geom: int, row: tuple[guide.Push, ...]) -> Array:
+        """(N, inputs) with which a geometry pushes so, at rest after `share` of the horizon."""
+        actuated = self.scene.actuated
+        steps = self.problem.task.steps
+        path = self._path(dynamics, geom, row, steps, share)
+        fine = self._path(dynamics, geom, row, _FINE * steps, share).centers
+        of_body = np.flatnonzero(self.scene.model.geom_bodyid == self.scene.body)
+        around = Clearance(self.scene, [(geom, int(g)) for g in of_body])
+        motion = follow(
+            path.centers,
+            partial(dynamics.placement, geom),
+            velocities=np.gradient(fine, self.problem.task.control_step / _FINE, axis=0)[::_FINE],
+            start=actuated.start,
+            acceleration=actuated.acceleration,
+            limits=self.problem.limits,
+            step=self.problem.task.control_step,
+            keep=lambda i, q: self._lacking(q, path.bodies[i], around if path.apart[i] else None),
+        )
+        inputs = np.zeros((self.problem.task.steps, dynamics.inputs))
+        driven = dynamics.joint_inputs(motion)
+        if not actuated.velocity_driven.all():
+            driven = driven + self._pushing_efforts(dynamics, geom, motion, path)
+        inputs[:, : self.problem.n] = np.clip(driven, -1.0, 1.0)
+        return inputs
+
+    def _pushing_efforts(self, dynamics: Dynamics, geom: int, motion: Motion, path: guide.Path) -> Array:
+        """(N, n) scaled efforts that push the body along its path: without them it is struck, and slides freely."""
+        scene, step = self.scene, self.problem.task.control_step
+        v = np.diff(path.bodies, axis=0, prepend=path.bodies[:1]) / step
+        speed = np.linalg.norm(v[1:], axis=1, keepdims=True)
+        direction = np.where(speed > _MOVING, v[1:] / np.maximum(speed, _MOVING), 0.0)
+        acceleration = np.sum(np.diff(v, axis=0) / step * direction, axis=1, keepdims=True)
+        along = np.maximum(acceleration + scene.body_friction * scene.gravity, 0.0)  # a face is not pulled
+        efforts = np.zeros((len(v) - 1, self.problem.n))
+        for i, force in enumerate(scene.body_mass * along * direction):
+            efforts[i] = dynamics.placement(geom, motion.joint_position[i]).linear.T @ force
+        return np.where(scene.actuated.velocity_driven, 0.0, efforts / scene.actuated.effort)
+
+    def _lacking(self, joints: Array, body: Array, around: Clearance | None) -> list[tuple[float, Array]]:
+        """What distances lack with the joints, (n,), and the body moved to a position [m]; and their derivatives.
+
+        Args:
+            around: of the geometry that goes around the body, and has to keep clear of it.
+        """
+        qpos = self.scene.qpos.copy()
+        self.scene.actuated.place(qpos, joints)
+        qpos[self.scene.body_q : self.scene.body_q + 3] = body
+        found = self.problem.clearance.rates(qpos[None]) + (around.rates(qpos[None]) if around is not None else [])
+        return [(missing, rate[: self.problem.n]) for _, missing, rate in found]

@@ -1,0 +1,51 @@
+"""visualization_msgs of shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from geometry_msgs.msg import Point, Vector3
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker, MarkerArray
+
+from robot_rt_control.drawing.shape import Color, Shape, ShapeKind
+
+_TYPES = {
+    ShapeKind.LINE_STRIP: Marker.LINE_STRIP,
+    ShapeKind.LINES: Marker.LINE_LIST,
+    ShapeKind.SPHERE: Marker.SPHERE,
+    ShapeKind.ARROW: Marker.ARROW,
+    ShapeKind.TEXT: Marker.TEXT_VIEW_FACING,
+}
+
+
+def markers_message(shapes: Iterable[Shape]) -> Any:
+    """visualization_msgs/MarkerArray: first everything older goes."""
+    markers = [Marker(action=Marker.DELETEALL)]
+    markers += [_marker(number, shape) for number, shape in enumerate(shapes)]
+    return MarkerArray(markers=markers)
+
+
+def _marker(number: int, shape: Shape) -> Any:
+    marker = Marker(ns=shape.namespace, id=number, type=_TYPES[shape.kind], text=shape.text, color=_color(shape.color))
+    marker.header.frame_id = shape.frame
+    marker.frame_locked = True  # it follows its frame; so no time stamp
+    marker.pose.orientation.w = 1.0
+    size = shape.size
+    if shape.kind in (ShapeKind.SPHERE, ShapeKind.TEXT):
+        ((x, y, z),) = shape.points
+        marker.pose.position.x, marker.pose.position.y, marker.pose.position.z = x, y, z
+        # Of a text only the height is given: RViz would take x for the width of a space.
+        marker.scale = Vector3(z=size) if shape.kind == ShapeKind.TEXT else Vector3(x=size, y=size, z=size)
+    else:
+        marker.points = [Point(x=x, y=y, z=z) for x, y, z in shape.points]
+        marker.colors = [_color(color) for color in shape.colors]
+        # Of an arrow: shaft, head, length of the head. Lines have a width alone.
+        marker.scale = Vector3(x=size, y=2 * size, z=3 * size) if shape.kind == ShapeKind.ARROW else Vector3(x=size)
+    return marker
+
+
+def _color(color: Color) -> Any:
+    r, g, b, a = color
+    return ColorRGBA(r=r, g=g, b=b, a=a)

@@ -1,0 +1,3 @@
+"""Tests that take `simulator` run on both: those that show contact, grip and push."""
+
+from simulations import engine, simulator  # noqa: F401  (fixtures)

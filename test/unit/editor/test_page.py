@@ -1,0 +1,54 @@
+"""The page that is kept in the package belongs to its sources."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+from robot_rt_control.editor.installed import PAGE
+
+WEB = Path(__file__).parents[3] / "web"
+
+
+def test_E11_bundle_and_sources_belong_together() -> None:
+    files = [path for path in (WEB / "src").rglob("*") if path.is_file()]
+    files += [WEB / name for name in ("package.json", "package-lock.json", "build.mjs", "tsconfig.json")]
+    digest = hashlib.sha256()
+    for path in sorted(files, key=str):
+        digest.update(path.relative_to(WEB).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    kept = (PAGE / "sources.sha256").read_text().strip()
+    assert kept == digest.hexdigest(), "web/ has changed: build the page by ./run web"
+
+
+def test_no_line_of_the_page_is_longer_than_120_characters() -> None:
+    files = [*(WEB / "src").rglob("*"), *(WEB / "test").iterdir(), *WEB.glob("*.mjs")]
+    texts = [path for path in files if path.suffix in (".ts", ".tsx", ".css", ".html", ".mjs")]
+    lines = [(path.name, line) for path in texts for line in path.read_text().splitlines()]
+    assert len(texts) > 50 and not [where for where in lines if len(where[1]) > 120]
+
+
+def test_E11_the_bundle_is_small_and_loads_nothing_from_elsewhere() -> None:
+    script, styles = (PAGE / "editor.js").read_text(), (PAGE / "editor.css").read_text()
+    assert len(script.encode()) + len(styles.encode()) <= 1_300_000
+    assert "sourceMappingURL" not in script + styles and not list(PAGE.glob("*.map"))
+    assert "@import" not in styles and not re.search(r"url\((?!['\"]?data:)", styles)
+    assert "eval(" not in script and "new Function" not in script
+
+
+def test_E11_all_licences_are_listed_and_the_lock_file_names_no_server() -> None:
+    text = (PAGE / "licences.txt").read_text()
+    found = re.findall(r"^(@?[\w./-]+) ([\d.]+): (\S+)$", text, re.MULTILINE)
+    assert {licence for *_, licence in found} <= {"MIT", "ISC", "BSD-3-Clause", "BSD-2-Clause", "Apache-2.0", "0BSD"}
+    lock = json.loads((WEB / "package-lock.json").read_text())
+    installed = {
+        path.removeprefix("node_modules/"): package["version"]
+        for path, package in lock["packages"].items()
+        if path and not package.get("dev")
+    }
+    types = {name for name in installed if name.startswith("@types/")} | {"csstype"}  # nothing of them is in the bundle
+    assert {name: version for name, version, _ in found} == {n: v for n, v in installed.items() if n not in types}
+    assert all(len(part) > 500 for part in text.split("-" * 80)), "the whole licence"
+    assert not [name for name, package in lock["packages"].items() if "resolved" in package]
+    assert "://registry" not in (WEB / "package-lock.json").read_text()

@@ -1,0 +1,78 @@
+// The live state, and whether the editor still speaks.
+
+import { LiveSocket } from '../server.ts';
+import type { Live } from '../wire.ts';
+import type { Changes } from './changes.ts';
+
+/** [s] of silence of the editor after which the page says so, and after which it connects anew. */
+const SILENT_S = 1;
+const DEAF_S = 5;
+const LOOK_MS = 200;
+
+export class Link {
+    live: Live = {
+        blueprints: {},
+        robot: {},
+        people: { operator: '', operator_name: '', here: [], log: [] },
+        programs_changed: 0,
+    };
+    connected = false;
+    everConnected = false;
+    /** [s] without a word of the editor, from SILENT_S on; 0: it speaks. */
+    silence = 0;
+    /** The variables that a person wants to see. */
+    watched: string[] = [];
+    private socket: LiveSocket | null = null;
+
+    /**
+     * @param followed the run whose log is wanted, and how many records of it are here.
+     * @param take called with each new state, after it is `live`.
+     * @param lost called when the socket was closed or refused.
+     */
+    constructor(
+        private readonly changes: Changes,
+        private readonly followed: () => { run: string; records: number },
+        private readonly take: (live: Live) => void,
+        private readonly lost: () => void,
+    ) {}
+
+    begin(): void {
+        this.socket = new LiveSocket(
+            (live) => {
+                this.live = live;
+                this.take(live);
+                this.changes.tell(true);
+            },
+            (connected) => {
+                if (!connected) this.lost();
+                this.connected = connected;
+                this.everConnected ||= connected;
+                this.changes.tell();
+            },
+            () => ({ variables: this.watched, ...this.followed() }),
+        );
+        let looked = performance.now();
+        setInterval(() => {
+            const late = performance.now() - looked > 2 * LOOK_MS; // this page itself was busy: what came waits for it
+            looked = performance.now();
+            const silence = late ? 0 : (this.socket?.silence ?? 0);
+            const shown = silence < SILENT_S ? 0 : Math.floor(silence);
+            if (silence > DEAF_S) this.socket?.again();
+            if (shown !== this.silence && !late) {
+                this.silence = shown;
+                this.changes.tell();
+            }
+        }, LOOK_MS);
+    }
+
+    /** What is wanted has changed. */
+    tellWishes(): void {
+        this.socket?.tell();
+    }
+
+    watchVariables(names: string[]): void {
+        this.watched = names;
+        this.tellWishes();
+        this.changes.tell();
+    }
+}

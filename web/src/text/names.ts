@@ -1,0 +1,3 @@
+/** What nodes, programs, skills and parameters can be called. */
+export const NAME = /^[A-Za-z_]\w*$/;
+export const BAD_NAME = 'A name has letters, digits and _, and begins with a letter.';
