@@ -320,6 +320,22 @@ def test_motion_commands_and_strategies_have_forms(come: Callable[..., Any], pic
     assert "strategies" not in text_of(page)
 
 
+def test_programs_are_no_skills_while_their_list_is_awaited(come: Callable[..., Any]) -> None:
+    """The executor of blueprints lists the library's programs as skills: opened as one, nothing would be drawn."""
+    page, held, is_held = come(), list[Any](), True
+    page.route("**/api/list_programs", lambda route: held.append(route) if is_held else route.continue_())
+    page.reload()
+    page.wait_for_selector(".skill-item")  # on the tab of skills: they have come
+    page.get_by_role("tab", name="Files").click()
+    page.get_by_text("Reading what is kept").wait_for()
+    assert page.locator(".skill-item").count() == 0
+    is_held = False
+    for route in held:
+        route.continue_()
+    page.locator(".skill-item:has(.skill-name:text-is('move_to_corner'))").click()
+    page.wait_for_selector(".node")
+
+
 @pytest.mark.parametrize("name", ["act_on_object", "move_object", "move_to_corner", "peg_in_hole", "trace_edge"])
 def test_the_library_is_drawn(come: Callable[..., Any], picture: Any, name: str) -> None:
     page = come()

@@ -49,6 +49,11 @@ export class Library {
         return this.loaded.size === 3;
     }
 
+    /** Whether it is known which names are programs: the executor of blueprints lists them as skills. */
+    get knowsPrograms(): boolean {
+        return this.loaded.has('programs');
+    }
+
     /** Ask for what has changed. */
     follow(live: Live): void {
         const count = live.blueprints.skills_changed ?? -1;

@@ -193,7 +193,9 @@ function allVersions({ name, versions }: SkillInfo): string {
 export function Files() {
     const it = useStill();
     const programs = new Set(it.library.programs.map((program) => program.name));
-    const own = it.library.skills.filter(
+    // Before that, a click on a program would open it as a skill.
+    const isKnown = it.library.knowsPrograms;
+    const own = (isKnown ? it.library.skills : []).filter(
         (skill) => (skill.origin === 'store' || skill.origin === 'library') && !programs.has(skill.name),
     );
     return (
@@ -203,7 +205,9 @@ export function Files() {
             </button>
             <section className="shelf">
                 <h3>Blueprints and skills</h3>
-                {own.length === 0 && <p className="quiet">None is kept yet.</p>}
+                {own.length === 0 && (
+                    <p className="quiet">{isKnown ? 'None is kept yet.' : 'Reading what is kept …'}</p>
+                )}
                 {own.map((skill) => (
                     <div key={skill.name} className={`skill-row level-${skill.level}`}>
                         <button
