@@ -158,9 +158,10 @@ class CanopenPlugin(HardwarePlugin):
         for node in self._nodes:
             node.set_nmt("PRE-OPERATIONAL")
         with self._listening():
-            for node in self._nodes:
-                with suppress(HardwareError):  # a node that is lost brakes by itself
-                    node.watch(0)
+            for node, lost in zip(self._nodes, self._lost, strict=True):
+                if not lost:  # one that is lost brakes by itself, and would be waited for
+                    with suppress(HardwareError):
+                        node.watch(0)
         return CallbackReturn.SUCCESS
 
     def _stop(self) -> None:
