@@ -258,8 +258,8 @@ class CanopenPlugin(HardwarePlugin):
             found = "no heartbeat" if missed[d] else f"{age} exchanges in a row without a complete answer"
             errors = self._exchange.bus_errors
             _log.error("drive %r (node %d): %s (errors of the bus so far: %d)", drive.name, drive.node, found, errors)
-        for d in np.flatnonzero(silent):
-            self._motors.drop(self._drive_of == d, NO_HEARTBEAT if missed[d] else 0)
+        for d in np.flatnonzero(silent):  # with an error: it is to be seen also if the drive answers again at once
+            self._motors.drop(self._drive_of == d, NO_HEARTBEAT)
         self._silent = silent
 
     def _publish(self) -> None:
