@@ -287,7 +287,7 @@ def test_D7_recovery_waits_for_the_motors(open_cell: Open) -> None:
 
 
 def held_back(cell: LockstepCell) -> None:
-    """The part `left` is being enabled, and one of its motors takes its time; another one has an error that is reset."""
+    """The part `left` is being enabled: one of its motors takes its time, another one has an error that is reset."""
     sim(cell, 1).error, sim(cell, 1).stuck = 0x4310, 1
     cell.step_until(lambda: states(cell)[0] == "faulted")
     cell.server.set_motion(["left"], "clear_faults")

@@ -1,8 +1,9 @@
-"""What faults a part on drives, in each state of it: the compiled judgement against the plain one and against the rules."""
+"""What faults a part on drives: the compiled judgement against the plain one, and against the rules."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from hypothesis import given, settings
@@ -96,7 +97,8 @@ def test_D23_compiled_plain_and_the_rule_agree_on_random_sequences(
 
 def test_D23_reasons_in_their_order() -> None:
     side = Side(REPORTED, False)
-    usual = {"state": DISABLED, "enabling": 3, "age": 0, "device_age": 0, "faulted": False, "motors": NOT_ENABLED}
+    usual: dict[str, Any] = {"state": DISABLED, "enabling": 3, "age": 0, "device_age": 0, "faulted": False}
+    usual |= {"motors": NOT_ENABLED}
     usual |= {"clear": 2, "position": 0.0, "velocity": 0.0, "joint": 1}
     reasons = FaultReason
     for changes, reason, joint in (
