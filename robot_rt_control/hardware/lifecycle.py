@@ -28,11 +28,16 @@ from robot_rt_control.vocabulary.errors import CapacityError, HardwareError, Rob
 
 BUILT_IN_PLUGINS = {
     "canopen": "robot_rt_control.hardware.canopen.plugin:CanopenPlugin",
+    "dynamixel": "robot_rt_control.hardware.dynamixel.plugin:DynamixelPlugin",
     "mock": "robot_rt_control.hardware.mock_plugin:MockPlugin",
     "mujoco": "robot_rt_control.hardware.mujoco.plugin:MujocoPlugin",
     "pybullet": "robot_rt_control.hardware.pybullet.plugin:PyBulletPlugin",
     "topic": "robot_rt_control.hardware.topics.plugin:TopicPlugin",
 }
+
+
+_EXTRAS = {name: name for name in (*SIMULATORS, "canopen")} | {"dynamixel": "dynamixel-sdk pyserial"}
+"""Plugin → what it alone needs."""
 
 
 class LifecycleState(IntEnum):
@@ -69,8 +74,8 @@ def load_plugin(name: str) -> type[HardwarePlugin]:
         module = _file_module(what, module_name) if module_name.endswith(".py") else import_module(module_name)
     except ImportError as error:
         hint = "Check the spelling and PYTHONPATH"
-        if name in (*SIMULATORS, "canopen"):  # libraries that nothing else needs
-            hint = f"Install it with `pip install {name}`"
+        if name in _EXTRAS:  # libraries that nothing else needs
+            hint = f"Install it with `pip install {_EXTRAS[name]}`"
         raise HardwareError(
             f"{what}: cannot import {error.name or module_name!r}", got=str(error), hint=hint
         ) from error

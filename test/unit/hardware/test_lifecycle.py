@@ -257,7 +257,7 @@ def test_plugins_are_found_by_name():
     [
         (
             "mok",
-            "'mok'; expected 'canopen', 'mock', 'mujoco', 'pybullet', 'topic', 'package.module:Class' or "
+            "'mok'; expected 'canopen', 'dynamixel', 'mock', 'mujoco', 'pybullet', 'topic', 'package.module:Class' or "
             "'file.py:Class'",
         ),
         ("/nowhere/driver.py:Driver", "plugin '/nowhere/driver.py:Driver'; expected a Python file; got nothing at"),

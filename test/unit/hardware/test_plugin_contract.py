@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from cia402_node import NodeNetwork, Servo
+from dynamixel_bus import Servo as SerialServo
+from dynamixel_bus import ServoLine
 from std_msgs.msg import Bool, Float64
 from test_gantry_driver import TestGantryDriver  # noqa: F401  (pytest collects it here)
 
 from robot_rt_control.hardware.canopen.plugin import CanopenPlugin
+from robot_rt_control.hardware.dynamixel.plugin import DynamixelPlugin
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart
 from robot_rt_control.hardware.lifecycle import load_plugin
 from robot_rt_control.hardware.mock_plugin import MockPlugin
@@ -106,6 +109,38 @@ class TestCanopen(PluginContract):
             silence=network.pull,
             restore=network.plug,
         )
+
+
+def counted(line: ServoLine) -> type[DynamixelPlugin]:
+    """The plugin; the line learns of each request."""
+
+    class Counted(DynamixelPlugin):
+        def _request(self) -> None:
+            line.sent += 1
+            super()._request()
+
+    return Counted
+
+
+class TestDynamixel(PluginContract):
+    """Three servos on a pseudo-terminal, whose time passes with the exchanges."""
+
+    lives = 4
+
+    @contextmanager
+    def device(self) -> Iterator[ContractDevice]:
+        servos = (SerialServo(1, 1020, 2100), SerialServo(2, 1020, 2000), SerialServo(3, 1060, 2600))
+        with ServoLine(*servos, period_s=0.01) as line:
+            yield ContractDevice(
+                plugin=counted(line),
+                info=info_of(CONFIG / "dynamixel.yaml", "bus", port=line.port, answer_timeout=0.2),
+                lockstep=True,
+                between=line.wait,
+                silence=line.pull,
+                restore=line.plug,
+                still=0.004,  # two pulses and more
+                tolerance=0.004,
+            )
 
 
 class TestTopic(PluginContract):
