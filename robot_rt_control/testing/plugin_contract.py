@@ -38,7 +38,7 @@ from robot_rt_control.hardware.plugin import CallbackReturn, HardwarePlugin, Har
 from robot_rt_control.memory.joint_modes import pack_modes
 from robot_rt_control.memory.layout import device_dtype
 from robot_rt_control.model.workcell.workcell import load_workcell
-from robot_rt_control.vocabulary.enums import CommandMode, DriverMode, PartKind
+from robot_rt_control.vocabulary.enums import CommandMode, DriverMode
 from robot_rt_control.vocabulary.errors import HardwareError
 from robot_rt_control.vocabulary.part_kinds import JOINTED_KINDS
 
@@ -247,7 +247,7 @@ class PluginContract(ABC):
                     value = run.life.state[run.states[f"{part.name}/{channel.name}"]]
                     digital = not channel.is_digital or value in (0.0, 1.0) or math.isnan(value)
                     _check(bool(digital), f"{part.name}/{channel.name}: {value}; expected 0, 1 or NaN")
-            far = {f"{part.name}/distance" for part in device.info.parts if part.kind == PartKind.RANGEFINDER}
+            far = {i.name for i in run.life.state_interfaces if i.field == "distance"}
             infinite = [name for name, k in run.states.items() if math.isinf(run.life.state[k]) and name not in far]
             _check(not infinite, f"infinite states: {infinite}")
             run.life.shutdown()
