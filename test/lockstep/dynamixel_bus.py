@@ -48,14 +48,12 @@ class Servo:
         mute: it neither hears nor answers.
         garbles: it answers with a wrong CRC this many times.
         deaf_for: it ignores this many writes of Torque Enable.
-        late_s: [s] by which its answers are late.
-        jammed: its motor does not turn.
+        persists: its hardware error comes back after a reboot.
     """
 
     def __init__(self, number: int, model: int, position: int, firmware: int = 45) -> None:
         self.number, self.model, self.firmware = number, model, firmware
-        self.mute, self.garbles, self.deaf_for, self.late_s, self.jammed = False, 0, 0, 0.0, False
-        self.persists = False
+        self.mute, self.garbles, self.deaf_for, self.persists = False, 0, 0, False
         self.reboots = 0
         self.position, self.speed = float(position), 0.0
         self.table = bytearray(1024)
@@ -155,7 +153,7 @@ class Servo:
         mode, stopped = self.table[11], self.table[98] == 0xFF
         if dt == 0.0:
             return
-        if not self.torque or self.jammed:
+        if not self.torque:
             self.speed = 0.0
             return
         if stopped:
@@ -302,6 +300,4 @@ class ServoLine:
         if servo.garbles:
             servo.garbles -= 1
             content = content[:-1] + bytes([content[-1] ^ 1])
-        if servo.late_s:
-            time.sleep(servo.late_s)
         os.write(self._own, content)

@@ -79,8 +79,10 @@ class DynamixelPlugin(HardwarePlugin):
                 hint="Check supply, cable, id and baud rate; ids and rates are set with the maker's tool",
             )
         for servo in self._servos:
-            if written := servo.set_up(self._bus):
-                _log.info("%s: written: %s", servo.what, ", ".join(written))
+            for _ in servo.set_up(self._bus):
+                pass
+            if servo.written:
+                _log.info("%s: written: %s", servo.what, ", ".join(servo.written))
         self._wait_for_answers()
         return CallbackReturn.SUCCESS
 
@@ -241,11 +243,13 @@ class DynamixelPlugin(HardwarePlugin):
         elif servo.missed:
             return
         elif not servo.is_set_up:
-            if any(other.is_live for other in self._servos):
-                return  # the set-up takes some periods, in which they would get no commands
+            servo.setting_up = servo.setting_up or servo.set_up(self._bus)
             try:
-                servo.set_up(self._bus)
+                next(servo.setting_up)  # one access in each exchange: other servos may be moving
+            except StopIteration:
+                servo.setting_up = None
             except HardwareError as error:
+                servo.setting_up = None
                 _log.warning("%s", error)
         elif servo.waiting_s >= _REBOOT_S:
             servo.waiting_s = 0.0

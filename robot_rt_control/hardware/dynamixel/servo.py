@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from robot_rt_control.hardware.dynamixel import control_table as table
@@ -36,6 +37,10 @@ class Servo:
     failure: str = ""
     """Why it is given up, until it is healthy again and its part is not commanded."""
     is_set_up: bool = False
+    setting_up: Iterator[None] | None = None
+    """Its set-up, if it is under way beside others that move."""
+    written: list[str] = field(default_factory=list)
+    """Registers that the set-up has written."""
     missed: int = 0
     """Exchanges in a row without an answer."""
     answered: bool = False
@@ -94,19 +99,21 @@ class Servo:
             wanted += [(table.MIN_POSITION, self._ends[0]), (table.MAX_POSITION, self._ends[1])]
         return wanted
 
-    def set_up(self, bus: ServoBus) -> list[str]:
-        """Write what the servo does not hold yet. Returns the names of the registers that were written.
+    def set_up(self, bus: ServoBus) -> Iterator[None]:
+        """Write what the servo does not hold yet, one acknowledged access in each step; `written` has the names.
 
-        Its torque is switched off only if one of them must be: so a new driver does not drop an arm that the last one
+        Its torque is switched off only if one of these must be: so a new driver does not drop an arm that the last one
         left holding.
 
         Raises:
-            HardwareError: it does not answer, or refuses a value.
+            HardwareError: in a step: it does not answer, refuses a value, or is another model.
         """
+        self.written = []
         number = bus.read(self.id, table.MODEL, self.what)
         if number != self.model.number:
             found = next((n for n, m in table.MODELS.items() if m.number == number), f"model number {number}")
             raise HardwareError(f"{self.what}: model", expected=self.given.model, got=found)
+        yield
         firmware = bus.read(self.id, table.FIRMWARE, self.what)
         if firmware < table.FIRST_FIRMWARE:
             raise HardwareError(
@@ -115,25 +122,37 @@ class Servo:
                 got=str(firmware),
                 hint="Update it with the maker's tool",
             )
-        settings = [(r, v) for r, v in self.settings() if bus.read(self.id, r, self.what) != v]
+        yield
+        settings = []
+        for register, value in self.settings():
+            if bus.read(self.id, register, self.what) != value:
+                settings.append((register, value))
+            yield
         self.operating_mode = bus.read(self.id, table.OPERATING_MODE, self.what)
+        yield
         modes = sorted(self.part.supported_modes - {CommandMode.NONE})
         if self.operating_mode not in map(self.operating_mode_for, modes):
             self.operating_mode = self.operating_mode_for(modes[0])
             settings.append((table.OPERATING_MODE, self.operating_mode))
         wanted = list(table.MAPPED)
         remaps = bus.mapped(self.id, table.INDIRECT_ADDRESSES, len(wanted), self.what) != wanted
+        yield
         self._rest(bus)
+        yield
         if settings or remaps:
             bus.write(self.id, table.TORQUE_ENABLE, 0, self.what)
+            yield
             for register, value in settings:
                 bus.write(self.id, register, value, self.what)
+                self.written.append(register.name)
+                yield
             bus.map(self.id, table.INDIRECT_ADDRESSES, wanted, self.what)
+            yield
         for profile in (table.PROFILE_ACCELERATION, table.PROFILE_VELOCITY):  # the loop plans the motion
             bus.write(self.id, profile, 0, self.what)
+            yield
         bus.write(self.id, table.STATUS_RETURN_LEVEL, table.ANSWERS_ALL, self.what)
         self.is_set_up = True
-        return [register.name for register, _ in settings]
 
     def _rest(self, bus: ServoBus) -> None:
         """Clear its watchdog, and let it stay where it is.

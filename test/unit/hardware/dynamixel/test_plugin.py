@@ -417,3 +417,12 @@ def test_the_port_is_free_after_an_error(make: Make) -> None:
         cell.cycle()
     assert len(os.listdir("/proc/self/fd")) < before
     make(line=cell.line).start()
+
+
+def test_an_adapter_that_is_unplugged_is_an_error_of_the_device() -> None:
+    with ServoLine(*three(), period_s=0.01) as line:
+        cell = Cell(line).start()
+    with refused("(read|write) returned ERROR: .*Input/output error"):
+        cell.run.device = replace(cell.device, between=lambda _: None)
+        cell.cycle(3)
+    assert not cell.life.can_write
