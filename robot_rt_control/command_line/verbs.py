@@ -21,6 +21,7 @@ VERBS = (
     "replay",
     "validate",
     "doctor",
+    "new",
 )
 """In the order of the help. Each is a module beside this one. `pyproject.toml` names them for ros2cli."""
 

@@ -22,8 +22,10 @@ All calls come from one thread: a driver process's main thread, or the one that 
 loop. `read` and `write` are called once in each period and must not block: their duration adds to the
 device's delay. They may allocate memory: this side of the process image is ordinary Python.
 
-Lifecycle callbacks return a CallbackReturn and give the reason in `self.reason`; an exception is an
-ERROR with the exception's text.
+Lifecycle callbacks return a CallbackReturn, the others a HardwareReturn, and give the reason in `self.reason`. An
+exception is an ERROR with the exception's text; so is any other value, such as False or None.
+
+`testing/plugin_contract.py` has tests that every plugin must pass.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ MOTOR_ERRORS: Mapping[int, tuple[str, str]] = {
     0x7305: ("encoder fault", "check the encoder's cable"),
     NO_COMMANDS: ("the drive misses commands", "check the network's cable and the drive's counters of lost packets"),
     NO_HEARTBEAT: (
-        "the drive's heartbeat is missing, or it left the state operational",
+        "the drive's answers or heartbeats are missing, or it left the state operational",
         "check its supply and the bus; restart its driver if it was restarted",
     ),
     FOLLOWING_ERROR: ("following error", "look for a collision; lower the speed or the load"),

@@ -26,7 +26,7 @@ from robot_rt_control.vocabulary.part_kinds import JOINT_INTERFACES
 
 MOCK = "mock"
 """The plugin on which every device can run without configuration."""
-OWN_PLUGINS = (CANOPEN, DRIVES, MOCK, *SIMULATORS, "topic")
+OWN_PLUGINS = (CANOPEN, DRIVES, "dynamixel", MOCK, *SIMULATORS, "topic")
 """In a tag: robot_rt_control/<name>."""
 _OWN = "robot_rt_control/"
 _MOCKS = ("mock_components/GenericSystem", "fake_components/GenericSystem")

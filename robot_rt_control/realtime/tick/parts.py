@@ -120,7 +120,7 @@ def enable_part(w, ch, p):
         return 0
     if pr.state == _FAULTED:
         return _STILL_FAULTED
-    if not _is_known(w, p):
+    if unmeasured_joint(w, p) >= 0:
         return _NOT_ENABLED
     if w.protective_stop == 0.0:
         pr.held = 0
@@ -140,13 +140,13 @@ def has_efforts_alone(w, p):
 
 
 @realtime
-def _is_known(w, p):
-    """Whether what a part needs is measured, so that it may be enabled."""
+def unmeasured_joint(w, p):
+    """The first joint of which is not measured what a part needs to be enabled; -1: there is none."""
     part = w.parts[p]
     for j in range(part.dof):
         if not math.isfinite(part.position[j]) or (has_efforts_alone(w, p) and not math.isfinite(part.velocity[j])):
-            return False
-    return True
+            return j
+    return -1
 
 
 @realtime
@@ -194,7 +194,7 @@ def wait_for_rest(w, ch, p):
     """The enabling of a part that has braked goes on once it is at rest. If that takes too long, it has ended."""
     pr = w.parts_runtime[p]
     pr.rest_wait -= 1
-    if _is_known(w, p) and _is_at_rest(w, p):
+    if unmeasured_joint(w, p) < 0 and _is_at_rest(w, p):
         pr.rest_wait = 0
         _begin_enabling(w, ch, p)
 
