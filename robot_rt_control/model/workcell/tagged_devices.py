@@ -16,6 +16,7 @@ from robot_rt_control.model.workcell import workcell_schema as schema
 from robot_rt_control.model.workcell.canopen import CANOPEN
 from robot_rt_control.model.workcell.control_tag_fit import check_channels, check_component, check_type
 from robot_rt_control.model.workcell.drives import DRIVES
+from robot_rt_control.model.workcell.external import EXTERNAL
 from robot_rt_control.model.workcell.limits import LimitedJoint
 from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.model.workcell.simulators import SIMULATORS
@@ -26,7 +27,7 @@ from robot_rt_control.vocabulary.part_kinds import JOINT_INTERFACES
 
 MOCK = "mock"
 """The plugin on which every device can run without configuration."""
-OWN_PLUGINS = (CANOPEN, DRIVES, MOCK, *SIMULATORS, "topic")
+OWN_PLUGINS = (CANOPEN, DRIVES, EXTERNAL, MOCK, *SIMULATORS, "topic")
 """In a tag: robot_rt_control/<name>."""
 _OWN = "robot_rt_control/"
 _MOCKS = ("mock_components/GenericSystem", "fake_components/GenericSystem")

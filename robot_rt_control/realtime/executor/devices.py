@@ -9,11 +9,12 @@ from typing import Any
 
 from robot_rt_control.hardware.drives.cia402 import motor_status
 from robot_rt_control.hardware.drives.network import Network, check_topology, open_network
+from robot_rt_control.hardware.external_device import external_manifest
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.process_image import ProcessImage
 from robot_rt_control.memory.atomics import load_acquire, store_release
 from robot_rt_control.memory.layout import offset_of, world_dtype
-from robot_rt_control.model.workcell.workcell import COMPILED, DeviceDescription
+from robot_rt_control.model.workcell.workcell import COMPILED, EXTERNAL, DeviceDescription
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.vocabulary.enums import MotorStatus
 from robot_rt_control.vocabulary.errors import ChannelError, HardwareError
@@ -74,14 +75,20 @@ class Devices:
             self._connect(device, image)
 
     def _attach(self, device: DeviceDescription, waiting: Waiting) -> ProcessImage:
+        foreign, last = device.plugin == EXTERNAL, ""
+        # A foreign driver has read its description some time, perhaps of an older workcell.
+        expected = external_manifest(hardware_info(self._world.workcell, device)) if foreign else None
         while True:
             try:
-                return ProcessImage.attach(self._image_name(device.name))
+                return ProcessImage.attach(self._image_name(device.name), expected)
             except ChannelError as error:
+                if str(error) != last and foreign:
+                    last = str(error)
+                    _log.warning("hardware_driver_%s: not attached yet: %s", device.name, last)
                 if not waiting.goes_on(f"the driver process of device {device.name!r}"):
                     raise HardwareError(
                         f"device {device.name!r}: its driver process did not come up ({error})",
-                        hint="Start it: ros2 run robot_rt_control hardware_driver",
+                        hint=f"Start it: ros2 run robot_rt_control {'external' if foreign else 'hardware'}_driver",
                     ) from error
             time.sleep(_RETRY_S)
 
