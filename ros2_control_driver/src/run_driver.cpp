@@ -18,11 +18,16 @@ namespace {
 std::atomic<bool> stop{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler writes it");
 
-void make_urgent(int priority, Log& log)
+void lock_memory(Log& log)
 {
     if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
         log.warning(std::string("its memory is not locked: ") + std::strerror(errno) + ". See robot-rt doctor");
     }
+}
+
+// After the device is open: the threads that it has started keep their own priority.
+void make_urgent(int priority, Log& log)
+{
     sched_param wanted{};
     wanted.sched_priority = priority;
     if (priority > 0 && sched_setscheduler(0, SCHED_FIFO, &wanted) != 0) {
@@ -49,8 +54,9 @@ int run_driver(const std::string& description, Hardware& hardware)
     Log log(device->name);
     try {
         Driver driver(*device, hardware, log);
-        make_urgent(device->priority, log);
+        lock_memory(log);
         driver.start();
+        make_urgent(device->priority, log);
         log.info("running at " + std::to_string(device->period_s) + " s, image '" + device->image + "'");
         log.ready();
         const bool well = driver.run(stop);

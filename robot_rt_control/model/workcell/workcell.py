@@ -136,15 +136,20 @@ class Workcell:
         Raises:
             DefinitionError: the named device has no driver of its own, or none is named and there is not exactly one.
         """
-        drivers = {device.name: device for device in self.devices if device.plugin not in (*COMPILED, TOPIC)}
+        drivers = {
+            device.name: device
+            for device in self.devices
+            if device.plugin not in (*COMPILED, TOPIC) and (device.external is None or device.external.pace != "loop")
+        }
         what = f"workcell {self.name!r}, clock:=hardware"
         if self.clock_device is not None:
             if self.clock_device not in drivers:
-                plugin = self.device(self.clock_device).plugin
+                plugin, external = self.device(self.clock_device).plugin, self.device(self.clock_device).external
+                paced = "" if external is None else " with `pace: loop`"
                 raise DefinitionError(
                     f"{what}: clock_device {self.clock_device!r}",
                     expected="a device with a driver that has a cycle of its own",
-                    got=f"one on the plugin {plugin!r}",
+                    got=f"one on the plugin {plugin!r}{paced}",
                     hint="Choose other hardware, or clock:=realtime",
                 )
             return drivers[self.clock_device]
