@@ -20,7 +20,14 @@ from robot_rt_control.hardware.external_driver import driver_command
 from robot_rt_control.model.paths import find_executable as find_executable
 from robot_rt_control.model.paths import package_folder
 from robot_rt_control.model.workcell.simulators import SIMULATORS as SIMULATORS
-from robot_rt_control.model.workcell.workcell import EXTERNAL, NOT_PYTHON, TOPIC, DeviceDescription, Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import (
+    EXTERNAL,
+    NOT_PYTHON,
+    TOPIC,
+    DeviceDescription,
+    Workcell,
+    load_workcell,
+)
 from robot_rt_control.planning.solve.engines import require_engines
 from robot_rt_control.ros.missing_messages import how_to_get
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -185,9 +192,7 @@ def publishes_frames(described: Iterable[ProcessDescription]) -> bool:
     return any(process.executable in (_THEIRS, _OURS) for process in described)
 
 
-def remarks(
-    options: BringupOptions, described: Iterable[ProcessDescription], workcell: Workcell
-) -> list[str]:
+def remarks(options: BringupOptions, described: Iterable[ProcessDescription], workcell: Workcell) -> list[str]:
     """What is left out although nobody asked for that, and what somebody has to start, in one line each.
 
     Args:
@@ -311,9 +316,7 @@ def _drivers(options: BringupOptions, workcell: Workcell) -> list[ProcessDescrip
     return described
 
 
-def _foreign_driver(
-    options: BringupOptions, workcell: Workcell, device: DeviceDescription
-) -> ProcessDescription:
+def _foreign_driver(options: BringupOptions, workcell: Workcell, device: DeviceDescription) -> ProcessDescription:
     name = f"hardware_driver_{device.name}"
     hardware = ("--hardware", workcell.hardware) if workcell.hardware else ()
     namespace = ("--namespace", options.namespace) if options.namespace else ()

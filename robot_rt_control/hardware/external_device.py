@@ -1,7 +1,7 @@
 """What a foreign driver needs to know of its device, as one JSON document: docs/foreign_drivers.md explains each key.
 
-The driver reads it from a file, and puts its bytes behind the record of its process image: there it is the manifest, which the
-executor compares with its own.
+The driver reads it from a file, and puts its bytes behind the record of its process image. There it is the manifest,
+which the executor compares with its own.
 """
 
 from __future__ import annotations

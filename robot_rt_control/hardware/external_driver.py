@@ -1,7 +1,7 @@
 """Starts the foreign driver of a device: `python -m robot_rt_control.hardware.external_driver --help`.
 
-It writes the device's description beside the process image and then becomes the driver: the supervisor, or launch, watches
-the driver itself, and no process of Python is left.
+It writes the device's description beside the process image and then becomes the driver: the supervisor, or launch,
+watches the driver itself, and no process of Python is left.
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ from pathlib import Path
 from robot_rt_control.hardware.external_device import description_path, external_device, to_json
 from robot_rt_control.memory.segment_names import image_name
 from robot_rt_control.model.paths import find_executable
+from robot_rt_control.model.workcell.external import ROS2_CONTROL_DRIVER
 from robot_rt_control.model.workcell.workcell import DeviceDescription, Workcell, load_workcell
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 from robot_rt_control.vocabulary.private_files import private
-
-ROS2_CONTROL_DRIVER = "ros2_control_driver"
-"""The executable that hosts a component of ros2_control."""
 
 
 def _parser() -> argparse.ArgumentParser:

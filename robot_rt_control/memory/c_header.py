@@ -1,7 +1,7 @@
 """Record types as C structures, for code in C or C++ that shares memory with the loop.
 
-The structures are those of a compiler that aligns as NumPy does; each comes with assertions of its size and of its fields'
-offsets, so that a compiler that does not refuses the header.
+The structures are those of a compiler that aligns as NumPy does; each comes with assertions of its size and of its
+fields' offsets, so that a compiler that does not refuses the header.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def c_structs(records: Mapping[str, np.dtype]) -> str:
         records: name of the structure → its aligned record type. Nested records come before those that contain them.
 
     Raises:
-        ValueError: a nested record is not among those before it, or a field has a type that C lacks.
+        ValueError: a nested record is not among those before it, a field has a type that C lacks, or it has another
+            place there: NumPy does not align nested records of type `layout.Record`.
     """
     known: dict[str, np.dtype] = {}
     text = []
@@ -39,12 +40,25 @@ def _struct(name: str, dtype: np.dtype, known: Mapping[str, np.dtype]) -> Iterat
         raise ValueError(f"{name}: expected an aligned record type, got {dtype}")
     yield f"typedef struct {name} {{"
     for field in dtype.names or ():
-        kind, dimensions = _declared(f"{name}.{field}", dtype.fields[field][0], known)
+        inner, offset = dtype.fields[field][:2]
+        kind, dimensions = _declared(f"{name}.{field}", inner, known)
+        if offset % _alignment(inner):
+            raise ValueError(
+                f"{name}.{field}: expected a multiple of {_alignment(inner)} bytes before it, got {offset}"
+            )
         yield f"    {kind} {field}{dimensions};"
     yield f"}} {name};"
     yield f'static_assert(sizeof({name}) == {dtype.itemsize}, "size of {name}");'
     for field in dtype.names or ():
         yield f'static_assert(offsetof({name}, {field}) == {dtype.fields[field][1]}, "{name}.{field}");'
+
+
+def _alignment(dtype: np.dtype) -> int:
+    """[bytes] of a type in C."""
+    base = dtype if dtype.subdtype is None else dtype.subdtype[0]
+    if base.fields is not None:
+        return max(_alignment(field[0]) for field in base.fields.values())
+    return 1 if base.kind == "S" else base.itemsize
 
 
 def _declared(what: str, dtype: np.dtype, known: Mapping[str, np.dtype]) -> tuple[str, str]:

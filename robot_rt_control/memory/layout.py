@@ -274,7 +274,7 @@ device_image_dtype = record(
         ("command_sequence", "i8"),  # odd while the loop writes
         ("command_cycle", "i8"),  # counts the loop's writes: the driver's watch on the executor
         ("command_state_cycle", "i8"),  # `state_cycle` of the states that the loop computed the commands from
-        ("command_bell", "i4", (2,)),  # futex word: counts the loop's writes if the driver wants it; the rest is padding
+        ("command_bell", "i4", (2,)),  # futex word: counts commands for a driver that wants it; the rest is padding
         ("command_enable", "i8"),
         ("command_mode", "i8", (c.MAX_PARTS,)),  # of the joints of each part (joint_modes.py), by its workcell index
         ("command", "f8", (c.MAX_DEVICE_INTERFACES,)),
@@ -282,8 +282,8 @@ device_image_dtype = record(
 )
 """The process image of one device: shared with its driver process, or private when the driver is in-process.
 
-Drivers in other languages see it as ros2_control_driver/include/robot_rt_control/process_image.h. A change of this record
-needs a new IMAGE_VERSION."""
+Drivers in other languages see it as ros2_control_driver/include/robot_rt_control/process_image.h. A change of this
+record needs a new IMAGE_VERSION."""
 
 device_dtype = record(
     [

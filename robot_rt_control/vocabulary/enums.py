@@ -74,8 +74,8 @@ class ImageError(IntEnum):
     DRIVER_ENDING = 4
     """The driver was asked to shut down and has brought its device to rest."""
     INACTIVE = 5
-    """The device has ended its activity by itself; cleared when the executor has withdrawn its enable and the driver could
-    activate the device again."""
+    """The device has ended its activity by itself; cleared when the executor has withdrawn its enable and the driver
+    could activate the device again."""
 
 
 class FaultReason(IntEnum):

@@ -1,4 +1,4 @@
-"""The C++ library of foreign drivers, compiled with the component of the tests (ros2_control_driver/test/rehearsal.cpp)."""
+"""The C++ library of foreign drivers, compiled with the tests' component: ros2_control_driver/test/rehearsal.cpp."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ def rehearsal_program() -> Path:
     return program
 
 
-def until(condition: Callable[[], Any], what: str = "it", timeout_s: float = 60.0) -> None:
+def until(condition: Callable[[], Any], what: str = "it", timeout_s: float = 60.0, pause_s: float = 0.002) -> None:
     deadline = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline, f"{what} did not come"
-        time.sleep(0.002)
+        time.sleep(pause_s)
 
 
 class ForeignDriver:

@@ -46,7 +46,15 @@ class ForeignCell:
 
     def __init__(self, workcell_file: Path, image: str, clock: str = "hardware") -> None:
         workcell = load_workcell(workcell_file, "external")
-        options = ExecutorOptions(clock=clock, priority=0, lock_memory=False, device_timeout_s=60.0)
+        options = ExecutorOptions(
+            clock=clock,
+            priority=0,
+            lock_memory=False,
+            device_timeout_s=60.0,
+            # The server runs in this process: on a busy machine its silence says nothing.
+            native_silence_s=60.0,
+            python_silence_s=60.0,
+        )
         self.executor = Executor(workcell, options, channel_name=None, image_name=lambda _: image)
         self.executor.configure(lambda _: None)
         self.executor.activate()

@@ -127,6 +127,25 @@ def packages(machine: Machine) -> Iterator[Finding]:
             yield Finding(name, Level.OK, f"all {len(wanted)} are installed")
 
 
+def foreign_hardware(machine: Machine) -> Finding:
+    """The executable that hosts components of ros2_control."""
+    from robot_rt_control.model.workcell.external import ROS2_CONTROL_DRIVER
+
+    name = "the driver for ros2_control hardware"
+    for prefix in filter(None, machine.environment.get("AMENT_PREFIX_PATH", "").split(os.pathsep)):
+        path = Path(prefix) / "lib" / "robot_rt_control" / ROS2_CONTROL_DRIVER
+        if path.is_file():
+            return Finding(name, Level.OK, str(path))
+    return Finding(
+        name,
+        Level.WARNING,
+        "left out: this package was built without hardware_interface",
+        "Hardware whose driver is a plugin of ros2_control cannot be driven. Nothing else needs it.",
+        "Debian, Ubuntu: apt install ros-$ROS_DISTRO-ros2-control, then build this package with colcon "
+        "(docs/foreign_drivers.md)",
+    )
+
+
 def code_cache(machine: Machine) -> Finding:
     """The folder of compiled code."""
     from robot_rt_control.native.cache_folder import cache_root, own_folder

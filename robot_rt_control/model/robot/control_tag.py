@@ -91,7 +91,7 @@ class ControlTag:
     plugin_line: int
     group: str
     parameters: dict[str, Any]
-    """Those of <hardware>; each text is read as YAML."""
+    """Those of <hardware>; each text is read as YAML, but those of a plugin in C++."""
     joints: dict[str, TagComponent]
     others: dict[str, TagComponent]
     """Sensors and gpios."""
@@ -116,7 +116,9 @@ def _wrong(
 
 
 def read_control_tag(urdf: Urdf, element: Xml) -> ControlTag:
-    """Read and check one tag by itself. Of a plugin in C++ what is not used here may be anything: the plugin reads it, too.
+    """Read and check one tag by itself.
+
+    If its plugin is in C++, what is not used here may be anything: the plugin reads it as well.
 
     Raises:
         DefinitionError: something in it is unknown or wrong; with the line.
@@ -148,6 +150,9 @@ class _Reader:
         parameters = self.parameters(hardware[0]) if hardware else {}
         values: dict[str, Any] = {}
         for name, parameter in parameters.items():
+            if self.foreign:
+                values[name] = parameter.text
+                continue
             with self.mistakes.collect():
                 where = f"{self.source}:{parameter.line}: <param name={name!r}>"
                 values[name] = Document(parameter.text, where, max_bytes=MAX_WORKCELL_BYTES).data

@@ -20,6 +20,9 @@ from robot_rt_control.text.schema import Model, Number
 EXTERNAL = "external"
 """The plugin of devices whose driver this package does not run: the executor attaches to its process image."""
 
+ROS2_CONTROL_DRIVER = "ros2_control_driver"
+"""The executable that hosts a component of ros2_control (ros2_control_driver/)."""
+
 
 class External(Model):
     """A foreign driver, and how it keeps time."""
@@ -28,8 +31,9 @@ class External(Model):
     # <ros2_control>, ros2_control_driver; else it is started by hand
     command: tuple[str, ...] | None = None
     parameters: dict[str, Any] = {}  # for the driver; not checked here
-    # own: the driver cycles on its own clock; device: its read waits for the device; loop: whenever commands are written
+    # own: the driver cycles on its own clock; device: its read waits for the device; loop: at each command
     pace: Literal["own", "device", "loop"] = "own"
     # [periods] with clock:=hardware, how long the driver waits for the command of the states that it has published
     answer: Number = Field(default=0.5, ge=0.0, le=0.95)
-    priority: int = Field(default=0, strict=True, ge=0, le=98)  # of the driver's cycle, SCHED_FIFO; 0: an ordinary thread
+    # of the driver's cycle, SCHED_FIFO; 0: an ordinary thread
+    priority: int = Field(default=0, strict=True, ge=0, le=98)

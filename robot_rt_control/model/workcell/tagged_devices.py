@@ -257,7 +257,8 @@ def _plugin(tag: ControlTag) -> str:
     raise tag.wrong(
         tag.plugin_line,
         "<plugin>",
-        expected=f"{MOCKS[0]}, {OWN_PREFIX} and one of {', '.join(OWN_PLUGINS)}, package.module:Class, or package/Class for a plugin in C++",
+        expected=f"{MOCKS[0]}, {OWN_PREFIX} and one of {', '.join(OWN_PLUGINS)}, package.module:Class, "
+        "or package/Class for a plugin in C++",
         got=repr(tag.plugin),
         hint="`plugin:` in the workcell file's device replaces <hardware>",
     )

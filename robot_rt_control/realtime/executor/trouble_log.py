@@ -1,5 +1,5 @@
-"""Log lines for what goes wrong in an executor: part faults, protective stops, foreign drivers, a lost control server, a
-loop that stood still."""
+"""Log lines for what goes wrong in an executor: part faults, protective stops, foreign drivers, a lost control server,
+a loop that stood still."""
 
 from __future__ import annotations
 

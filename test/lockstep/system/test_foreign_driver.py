@@ -46,6 +46,11 @@ def goes_on(cell: ForeignCell) -> None:
     until(lambda: cell.tick > tick + 10, "ten ticks")
 
 
+def succeeded(cell: ForeignCell, old: ProcessImage) -> None:
+    """The executor is attached to another driver."""
+    until(lambda: image_of(cell) is not old, "the successor's image")
+
+
 def test_I25_it_moves_and_a_reaction_acts_in_the_cycle_that_shows_its_condition(
     driver: ForeignDriver, cell: ForeignCell
 ) -> None:
@@ -89,7 +94,7 @@ def test_a_device_that_fails_faults_its_parts_with_its_reason_and_its_successor_
         goes_on(cell)
         driver.book[:] = 0.0
         driver.start()
-        until(lambda: image_of(cell) is not old, "the successor's image")
+        succeeded(cell, old)
         cell.recover()
 
 
@@ -110,7 +115,7 @@ def test_a_device_that_hangs_or_a_process_that_is_killed_faults_its_parts_and_th
     until(lambda: cell.state() == "faulted")
     goes_on(cell)
     driver.start()
-    until(lambda: image_of(cell) is not old, "the successor's image")
+    succeeded(cell, old)
     cell.recover()
     arrives(cell, 0.1)
 
