@@ -148,8 +148,8 @@ class ForeignDriver:
         return int(self.book[_ACTIVATIONS])
 
     def rows(self, first: int = 0) -> np.ndarray:
-        """Of each write from the `first` on: reads before it, position, velocity and mode of the first joint."""
+        """Of each write from the `first` on that is still there: reads before it, position, velocity and mode of the first joint."""
         last = self.writes
-        assert last - first <= _ENTRIES
+        first = max(first, last - _ENTRIES)
         table = np.array(self.book[_ROWS:]).reshape(_ENTRIES, _ROW)
         return table[np.arange(first, last) % _ENTRIES]

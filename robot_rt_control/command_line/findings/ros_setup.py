@@ -131,19 +131,16 @@ def foreign_hardware(machine: Machine) -> Finding:
     """The executable that hosts components of ros2_control."""
     from robot_rt_control.model.workcell.external import ROS2_CONTROL_DRIVER
 
-    name = "the driver for ros2_control hardware"
+    name, page = "driver for ros2_control hardware", "docs/foreign_drivers.md"
     for prefix in filter(None, machine.environment.get("AMENT_PREFIX_PATH", "").split(os.pathsep)):
         path = Path(prefix) / "lib" / "robot_rt_control" / ROS2_CONTROL_DRIVER
         if path.is_file():
             return Finding(name, Level.OK, str(path))
-    return Finding(
-        name,
-        Level.WARNING,
-        "left out: this package was built without hardware_interface",
-        "Hardware whose driver is a plugin of ros2_control cannot be driven. Nothing else needs it.",
-        "Debian, Ubuntu: apt install ros-$ROS_DISTRO-ros2-control, then build this package with colcon "
-        "(docs/foreign_drivers.md)",
-    )
+    why = "Hardware whose driver is a plugin of ros2_control cannot be driven. Nothing else needs it."
+    if "hardware_interface" in set(_resources(machine, "packages")):
+        seen = "left out, although hardware_interface is installed"
+        return Finding(name, Level.WARNING, seen, why, f"Build this package with colcon in this installation: {page}")
+    return Finding(name, Level.OK, f"left out, as ros2_control is not installed: {page}")
 
 
 def code_cache(machine: Machine) -> Finding:

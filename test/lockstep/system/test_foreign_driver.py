@@ -54,7 +54,7 @@ def succeeded(cell: ForeignCell, old: ProcessImage) -> None:
 def test_I25_it_moves_and_a_reaction_acts_in_the_cycle_that_shows_its_condition(
     driver: ForeignDriver, cell: ForeignCell
 ) -> None:
-    cell.define(ReactionDefinition(condition="axis.position[0] > 0.25", start="halt"))
+    cell.define(ReactionDefinition(condition="axis.position[0] > 0.25", start=("halt",)))
     for _ in range(10):
         arrives(cell, 0.0)
         first, unanswered = driver.writes, int(image_of(cell).record.unanswered_cycles)
