@@ -12,6 +12,7 @@ namespace {
 constexpr std::int64_t kSecond = 1000000000;
 constexpr std::int64_t kRestTimeout = 2 * kSecond;
 constexpr std::int64_t kFreshPeriods = 5;
+constexpr std::int64_t kHeldPeriods = 2;
 constexpr double kRangeTolerance = 1e-6;  // a distance exactly at an end is still in the range
 
 // REP 117, as robot_rt_control/hardware/ranging.py.
@@ -189,6 +190,10 @@ void Driver::write(bool is_new)
     }
     if (ending_ || error_ != RRC_ERROR_NONE || !enabled) {
         rest();
+    } else if (silent_ > 0 && !image_.executor_lives()) {
+        // At once: held for the silence that a hanging executor is granted, a moving joint would stop dead.
+        latch(RRC_ERROR_EXECUTOR_SILENT, "the executor has ended: bringing the device to rest");
+        rest();
     } else if (device_.silence_periods > 0 && silent_ > device_.silence_periods) {
         latch(RRC_ERROR_EXECUTOR_SILENT,
               "no command for " + std::to_string(silent_) + " periods: bringing the device to rest");
@@ -295,7 +300,8 @@ void Driver::begin_rest()
     const double passed = static_cast<double>(std::max<std::int64_t>(newer_cycle_ - older_cycle_, 1)) * device_.period_s;
     for (std::size_t j = 0; j < device_.joints.size(); ++j) {
         const std::size_t place = device_.joints[j].command;
-        velocities_[j] = (sent_[place] - older_[place]) / passed;
+        // A position that was held for some periods stands already: it is not set in motion again.
+        velocities_[j] = silent_ > kHeldPeriods ? 0.0 : (sent_[place] - older_[place]) / passed;
     }
     for (const Output& output : device_.outputs) {
         if (std::isfinite(output.safe)) sent_[output.command] = output.safe;

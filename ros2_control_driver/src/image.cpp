@@ -236,6 +236,15 @@ bool Image::await_command(Command& command, std::int64_t deadline)
 
 bool Image::drives_loop() const { return load_relaxed(record_->is_clock) != 0; }
 
+bool Image::executor_lives() const
+{
+    // The executor holds a lock on the whole file, which the kernel releases when its process ends for any reason.
+    struct flock lock {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    return fcntl(descriptor_, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 void Image::set_mode(std::int64_t driver_mode) { store_relaxed(record_->driver_mode, driver_mode); }
 
 void Image::set_reason(const std::string& reason)

@@ -148,7 +148,7 @@ class ForeignDriver:
         return int(self.book[_ACTIVATIONS])
 
     def rows(self, first: int = 0) -> np.ndarray:
-        """Of each write from the `first` on that is still there: reads before it, position, velocity and mode of the first joint."""
+        """Of each write from the `first` on, or of the last ones: reads before; position, velocity, mode of joint 1."""
         last = self.writes
         first = max(first, last - _ENTRIES)
         table = np.array(self.book[_ROWS:]).reshape(_ENTRIES, _ROW)

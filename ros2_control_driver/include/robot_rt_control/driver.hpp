@@ -26,9 +26,9 @@ namespace robot_rt_control {
 // The driver follows commands while they arrive, are enabled, and were computed from states at most five periods old.
 // Otherwise it brings the joints to rest by itself (RestRamp), gives outputs their safe values, and holds:
 // - enable is 0: until it is 1 again. At rest, joints are switched to the mode none.
-// - no command for more than `Device::silence_periods`: the executor is dead or hangs. Later commands are not followed, because
-//   the device has left their start: the image reports EXECUTOR_SILENT, the executor faults the parts and withdraws its enable,
-//   which ends this state.
+// - no command, and the executor's process is dead; or no command for more than `Device::silence_periods`: it hangs. Later
+//   commands are not followed, because the device has left their start: the image reports EXECUTOR_SILENT, the executor faults
+//   the parts and withdraws its enable, which ends this state. While a hanging executor is waited for, its last command is held.
 // - the device refuses a mode, or a command is not finite: the same, with MODE_REFUSED.
 // - the device has ended its activity: the same, with INACTIVE; it is activated again once enable is withdrawn.
 // A device that fails is not called again; the image reports DEVICE with the reason.

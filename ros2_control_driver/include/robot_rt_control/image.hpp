@@ -50,6 +50,8 @@ public:
     bool await_command(Command& command, std::int64_t deadline);
 
     bool drives_loop() const;
+    // Whether the attached executor's process lives. One that has detached counts as dead.
+    bool executor_lives() const;
     void set_mode(std::int64_t driver_mode);
     // Why an error is published; cut to what the image holds.
     void set_reason(const std::string& reason);

@@ -123,7 +123,7 @@ def test_a_command_of_old_states_is_not_followed(driver: ForeignDriver, loop: By
     assert driver.rows()[:, 1].max() == 0.1, "it has not gone to 0.9"
 
 
-def test_I26_without_commands_the_device_is_brought_to_rest_as_by_a_driver_in_python(
+def test_I26_when_the_executor_ends_the_device_is_brought_to_rest_as_by_a_driver_in_python(
     driver: ForeignDriver, loop: ByHand
 ) -> None:
     loop.device.command[2 + 1 : 2 + 3] = 1.0  # cup and lamp
@@ -132,11 +132,12 @@ def test_I26_without_commands_the_device_is_brought_to_rest_as_by_a_driver_in_py
         loop.read()
         goal += step
         loop.write(CommandMode.POSITION, goal)
-    until(lambda: loop.image.record.driver_mode == DriverMode.HOLDING, "rest")
-    assert loop.error == ImageError.EXECUTOR_SILENT and loop.reason.startswith("no command for 51 periods")
+    loop.image.close()
+    until(lambda: loop.error != 0 and loop.image.record.driver_mode == DriverMode.HOLDING, "rest")
+    assert loop.error == ImageError.EXECUTOR_SILENT and loop.reason.startswith("the executor has ended")
     positions = driver.rows()[:, 1]
-    end = int(np.argmax(positions >= positions.max() - 1e-12))
-    begin = int(np.flatnonzero(np.abs(np.diff(positions[: end + 1])) < 1e-12)[-1]) + 1  # it stood while it waited
+    begin = int(np.argmin(np.abs(positions - goal)))
+    assert positions[begin] == goal
     workcell = load_workcell(driver.workcell, "external")
     part = hardware_info(workcell, workcell.devices[0]).parts[0]
     command = np.array([positions[begin], 0.0, 0.0])
@@ -146,11 +147,33 @@ def test_I26_without_commands_the_device_is_brought_to_rest_as_by_a_driver_in_py
         ramp.step(PERIOD_S)
         expected.append(command[0])
     np.testing.assert_allclose(positions[begin + 1 : begin + 1 + len(expected)], expected, atol=1e-9)
+    loop = ByHand(driver)
     outputs = [loop.image.manifest.state.index(f"tool/{name}") for name in ("cup", "lamp")]
     loop.read()
     assert list(loop.device.state[outputs]) == [1.0, 0.0], "only the lamp has a safe value"
     loop.until_written(lambda: loop.error == 0, CommandMode.NONE)
     loop.until_written(lambda: driver.rows()[-1, 1] == 0.25, CommandMode.POSITION, 0.25)
+
+
+def test_I26_when_the_executor_hangs_the_device_is_brought_to_rest_and_is_not_moved_again(
+    driver: ForeignDriver, loop: ByHand
+) -> None:
+    for position in 0.004 * np.arange(1, 30):
+        loop.read()
+        loop.write(CommandMode.POSITION, position)
+    until(lambda: loop.error != 0 and loop.image.record.driver_mode == DriverMode.HOLDING, "rest")
+    assert loop.error == ImageError.EXECUTOR_SILENT and loop.reason.startswith("no command for 51 periods")
+    assert driver.rows()[-1, 1] == position, "it stood there already"
+    loop.until_written(lambda: loop.error == 0, CommandMode.NONE)
+    for _ in range(5):
+        loop.read()
+        loop.write(CommandMode.VELOCITY, velocity=0.4)
+    first = driver.writes
+    until(lambda: loop.error != 0 and loop.image.record.driver_mode == DriverMode.HOLDING, "rest")
+    until(lambda: driver.rows()[-1, 2] == 0.0, "the last command")
+    velocities = driver.rows(first)[:, 2]
+    assert velocities[0] == pytest.approx(0.4)
+    assert np.diff(velocities).min() == pytest.approx(-2.0 * 1.2 * PERIOD_S, abs=1e-6)
 
 
 @pytest.mark.parametrize(
