@@ -20,7 +20,6 @@ from robot_rt_control.memory.layout import IMAGE_LAYOUT, IMAGE_VERSION
 from robot_rt_control.memory.shared_memory import segment_path
 from robot_rt_control.model.robot.urdf_file import urdf_file
 from robot_rt_control.model.workcell.workcell import DeviceDescription, Workcell
-from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import DefinitionError
 from robot_rt_control.vocabulary.part_kinds import JOINTED_KINDS, PART_KINDS
 
@@ -64,7 +63,7 @@ def external_device(workcell: Workcell, device: DeviceDescription, image: str) -
         "layout": f"{IMAGE_LAYOUT:x}",
         "image": image,
         "period_s": info.period_s,
-        "silence_periods": defaults.EXECUTOR_SILENCE_TICKS,
+        "silence_periods": device.external.silence,
         "pace": device.external.pace,
         "answer": device.external.answer,
         "priority": device.external.priority,

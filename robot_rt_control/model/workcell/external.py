@@ -16,6 +16,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from robot_rt_control.text.schema import Model, Number
+from robot_rt_control.vocabulary import defaults
 
 EXTERNAL = "external"
 """The plugin of devices whose driver this package does not run: the executor attaches to its process image."""
@@ -35,5 +36,7 @@ class External(Model):
     pace: Literal["own", "device", "loop"] = "own"
     # [periods] with clock:=hardware, how long the driver waits for the command of the states that it has published
     answer: Number = Field(default=0.5, ge=0.0, le=0.95)
+    # [periods] without a command of a living executor, after which the driver brings the device to rest
+    silence: int = Field(default=defaults.EXECUTOR_SILENCE_TICKS, strict=True, ge=3, le=10_000)
     # of the driver's cycle, SCHED_FIFO; 0: an ordinary thread
     priority: int = Field(default=0, strict=True, ge=0, le=98)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import subprocess
 import time
@@ -18,6 +19,7 @@ from robot_rt_control.hardware.image import read_state, write_command
 from robot_rt_control.hardware.process_image import ProcessImage
 from robot_rt_control.hardware.rest_ramp import RestRamp
 from robot_rt_control.memory.layout import device_dtype
+from robot_rt_control.memory.shared_memory import _whole_file
 from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.vocabulary.enums import CommandMode, DriverMode, ImageError
 from robot_rt_control.vocabulary.errors import ChannelError
@@ -73,6 +75,12 @@ class ByHand:
         while not condition():
             self.read()
             self.write(mode, position)
+
+    def die(self) -> None:
+        """As if the kernel ended this process: the lock is gone, and the last command stays as it is."""
+        segment = self.image._segment
+        assert segment is not None
+        fcntl.fcntl(segment.descriptor, fcntl.F_OFD_SETLK, _whole_file(fcntl.F_UNLCK))
 
     @property
     def error(self) -> int:
@@ -132,7 +140,7 @@ def test_I26_when_the_executor_ends_the_device_is_brought_to_rest_as_by_a_driver
         loop.read()
         goal += step
         loop.write(CommandMode.POSITION, goal)
-    loop.image.close()
+    loop.die()
     until(lambda: loop.error != 0 and loop.image.record.driver_mode == DriverMode.HOLDING, "rest")
     assert loop.error == ImageError.EXECUTOR_SILENT and loop.reason.startswith("the executor has ended")
     positions = driver.rows()[:, 1]
