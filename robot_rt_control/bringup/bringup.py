@@ -16,7 +16,6 @@ from robot_rt_control.hardware.clocks import CLOCK_HELP as CLOCK_HELP
 from robot_rt_control.hardware.clocks import CLOCKS as CLOCKS
 from robot_rt_control.hardware.clocks import FACTOR_HELP as FACTOR_HELP
 from robot_rt_control.hardware.clocks import LOCKSTEP, chosen_clock
-from robot_rt_control.hardware.external_driver import driver_command
 from robot_rt_control.model.paths import find_executable as find_executable
 from robot_rt_control.model.paths import package_folder
 from robot_rt_control.model.workcell.simulators import SIMULATORS as SIMULATORS
@@ -297,7 +296,7 @@ def _drivers(options: BringupOptions, workcell: Workcell) -> list[ProcessDescrip
         )
     if options.clock == LOCKSTEP:
         return []  # the executor's process hosts the plugins: they step with the loop
-    described = [_foreign_driver(options, workcell, d) for d in workcell.devices if driver_command(d)]
+    described = [_foreign_driver(options, workcell, d) for d in workcell.devices if d.driver_command]
     for device in devices:
         name = "hardware_driver" if len(devices) == 1 else f"hardware_driver_{device.name}"
         described.append(
@@ -331,7 +330,7 @@ def _foreign_driver(options: BringupOptions, workcell: Workcell, device: DeviceD
 
 
 def _started_by_hand(workcell: Workcell) -> list[DeviceDescription]:
-    return [device for device in workcell.devices if device.plugin == EXTERNAL and not driver_command(device)]
+    return [device for device in workcell.devices if device.plugin == EXTERNAL and not device.driver_command]
 
 
 def _by_hand(options: BringupOptions, workcell: Workcell, device: DeviceDescription) -> str:

@@ -16,9 +16,9 @@ from pathlib import Path
 from robot_rt_control.hardware.external_device import description_path, external_device, to_json
 from robot_rt_control.memory.segment_names import image_name
 from robot_rt_control.model.paths import find_executable
-from robot_rt_control.model.workcell.external import ROS2_CONTROL_DRIVER
-from robot_rt_control.model.workcell.workcell import DeviceDescription, Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
+from robot_rt_control.vocabulary.names import ROS2_CONTROL_DRIVER
 from robot_rt_control.vocabulary.private_files import private
 
 
@@ -35,13 +35,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--image", default="", metavar="NAME", help="process image; default: that of the ROS domain")
     parser.add_argument("--print", action="store_true", dest="only_print", help="print the description; start nothing")
     return parser
-
-
-def driver_command(device: DeviceDescription) -> tuple[str, ...]:
-    """The command of a device's foreign driver; empty: it is started by hand."""
-    if device.external is None or device.external.command is not None:
-        return () if device.external is None else device.external.command or ()
-    return (ROS2_CONTROL_DRIVER,) if device.control_tag else ()
 
 
 def find_program(name: str, folder: Path) -> str:
@@ -87,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.only_print:
             print(description, end="")
             return 0
-        command = driver_command(device)
+        command = device.driver_command
         if not command:
             raise DefinitionError(
                 f"device {device.name!r}",

@@ -9,6 +9,7 @@ from pathlib import Path
 from robot_rt_control.command_line.findings.finding import Finding, Level, Machine
 from robot_rt_control.ros.missing_messages import BUILT, how_to_get
 from robot_rt_control.vocabulary.errors import RobotControlError, unknown
+from robot_rt_control.vocabulary.names import ROS2_CONTROL_DRIVER
 
 _RESOURCES = "share/ament_index/resource_index"
 _DISCOVERY = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
@@ -129,8 +130,6 @@ def packages(machine: Machine) -> Iterator[Finding]:
 
 def foreign_hardware(machine: Machine) -> Finding:
     """The executable that hosts components of ros2_control."""
-    from robot_rt_control.model.workcell.external import ROS2_CONTROL_DRIVER
-
     name, page = "driver for ros2_control hardware", "docs/foreign_drivers.md"
     for prefix in filter(None, machine.environment.get("AMENT_PREFIX_PATH", "").split(os.pathsep)):
         path = Path(prefix) / "lib" / "robot_rt_control" / ROS2_CONTROL_DRIVER

@@ -21,9 +21,6 @@ from robot_rt_control.vocabulary import defaults
 EXTERNAL = "external"
 """The plugin of devices whose driver this package does not run: the executor attaches to its process image."""
 
-ROS2_CONTROL_DRIVER = "ros2_control_driver"
-"""The executable that hosts a component of ros2_control (ros2_control_driver/)."""
-
 
 class External(Model):
     """A foreign driver, and how it keeps time."""

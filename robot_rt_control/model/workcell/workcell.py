@@ -34,6 +34,7 @@ from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.text.schema import read
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown
+from robot_rt_control.vocabulary.names import ROS2_CONTROL_DRIVER
 
 TOPIC = "topic"
 """The plugin for ROS topics. A device with a configuration for it, but none for the chosen hardware, runs on it."""
@@ -65,6 +66,13 @@ class DeviceDescription:
     """Its foreign driver, if that is its plugin."""
     control_tag: str | None = None
     """Name of the <ros2_control> tag that it is configured by."""
+
+    @property
+    def driver_command(self) -> tuple[str, ...]:
+        """The command of its foreign driver; empty: it has none, or one that is started by hand."""
+        if self.external is None or self.external.command is not None:
+            return () if self.external is None else self.external.command or ()
+        return (ROS2_CONTROL_DRIVER,) if self.control_tag else ()
 
 
 @dataclass(frozen=True, kw_only=True)

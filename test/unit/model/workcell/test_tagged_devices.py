@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from robot_rt_control.hardware.external_driver import driver_command
 from robot_rt_control.hardware.lifecycle import BUILT_IN_PLUGINS
 from robot_rt_control.model.workcell.tagged_devices import OWN_PLUGINS
 from robot_rt_control.model.workcell.workcell import NOT_PYTHON, Workcell, load_workcell
@@ -309,5 +308,5 @@ def test_I28_a_plugin_in_cpp_is_hosted_by_the_foreign_driver_and_may_offer_more(
     device = workcell.device("sim")
     assert (device.plugin, device.control_tag, device.config) == ("external", "robot", {})
     assert device.external is not None and device.external.command is None
-    assert driver_command(device) == ("ros2_control_driver",)
+    assert device.driver_command == ("ros2_control_driver",)
     assert load(folder, "mock").device("sim").plugin == "mock"
