@@ -55,8 +55,8 @@ std::string listed(const std::vector<std::string>& names)
 
 }  // namespace
 
-Ros2ControlHardware::Ros2ControlHardware()
-: node_(std::make_shared<rclcpp::Node>("ros2_control_driver")),
+Ros2ControlHardware::Ros2ControlHardware(const std::vector<std::string>& ros_arguments)
+: node_(std::make_shared<rclcpp::Node>("ros2_control_driver", rclcpp::NodeOptions().arguments(ros_arguments))),
   executor_(std::make_shared<rclcpp::executors::SingleThreadedExecutor>())
 {
     // Components make nodes of their own, and take time from the executor that spins here, beside the cycle.

@@ -24,7 +24,8 @@ namespace robot_rt_control {
 class Ros2ControlHardware : public Hardware {
 public:
     // Needs rclcpp to be initialised.
-    Ros2ControlHardware();
+    // ros_arguments: of this object's own node. As the process's, its name would become that of all nodes of the component.
+    explicit Ros2ControlHardware(const std::vector<std::string>& ros_arguments);
     ~Ros2ControlHardware() override;
 
     void configure(const Device& device) override;
