@@ -36,6 +36,7 @@ from robot_rt_control.bringup.bringup import (
     SIMULATORS,
     BringupOptions,
     ProcessDescription,
+    described_workcell,
     processes,
     remarks,
 )
@@ -178,8 +179,9 @@ def start(context: LaunchContext) -> list[Node | LogInfo]:
         warnings = doubtful_arguments(given, known)
     argument = {action.name: LaunchConfiguration(action.name).perform(context) for action in ARGUMENTS}
     options = BringupOptions.from_texts(argument)
-    described = processes(options)
-    said = [f"workcell {argument['workcell']}", *warnings, *remarks(options, described)]
+    workcell = described_workcell(options)
+    described = processes(options, workcell)
+    said = [f"workcell {argument['workcell']}", *warnings, *remarks(options, described, workcell)]
     return [*(LogInfo(msg=text) for text in said), *(node(process) for process in described)]
 
 

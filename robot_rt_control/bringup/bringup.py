@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
@@ -16,9 +16,17 @@ from robot_rt_control.hardware.clocks import CLOCK_HELP as CLOCK_HELP
 from robot_rt_control.hardware.clocks import CLOCKS as CLOCKS
 from robot_rt_control.hardware.clocks import FACTOR_HELP as FACTOR_HELP
 from robot_rt_control.hardware.clocks import LOCKSTEP, chosen_clock
+from robot_rt_control.model.paths import find_executable as find_executable
 from robot_rt_control.model.paths import package_folder
 from robot_rt_control.model.workcell.simulators import SIMULATORS as SIMULATORS
-from robot_rt_control.model.workcell.workcell import COMPILED, TOPIC, Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import (
+    EXTERNAL,
+    NOT_PYTHON,
+    TOPIC,
+    DeviceDescription,
+    Workcell,
+    load_workcell,
+)
 from robot_rt_control.planning.solve.engines import require_engines
 from robot_rt_control.ros.missing_messages import how_to_get
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -173,15 +181,6 @@ class ProcessDescription:
     """Text: what the other processes do when it dies."""
 
 
-def find_executable(package: str, executable: str) -> Path | None:
-    """The file of a ROS package's executable, in the folders of AMENT_PREFIX_PATH."""
-    for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
-        path = Path(prefix) / "lib" / package / executable
-        if prefix and path.is_file() and os.access(path, os.X_OK):
-            return path
-    return None
-
-
 def has_messages(package: str) -> bool:
     """Whether the messages of a ROS package can be imported."""
     return find_spec(package) is not None
@@ -192,9 +191,15 @@ def publishes_frames(described: Iterable[ProcessDescription]) -> bool:
     return any(process.executable in (_THEIRS, _OURS) for process in described)
 
 
-def remarks(options: BringupOptions, described: Iterable[ProcessDescription]) -> list[str]:
-    """What is left out although nobody asked for that, in one line each."""
-    found = []
+def remarks(options: BringupOptions, described: Iterable[ProcessDescription], workcell: Workcell) -> list[str]:
+    """What is left out although nobody asked for that, and what somebody has to start, in one line each.
+
+    Args:
+        options: see Options.
+        described: the processes.
+        workcell: as for `processes`.
+    """
+    found = [_by_hand(options, workcell, device) for device in _started_by_hand(workcell)]
     if options.editor and not options.blueprints:
         found.append("the editor without the node blueprints: it shows programs only, until one is started")
     if options.frames and not publishes_frames(described):
@@ -204,6 +209,11 @@ def remarks(options: BringupOptions, described: Iterable[ProcessDescription]) ->
     if missing:
         found.append(f"without the controller manager: no {' and '.join(missing)}. {how_to_get(missing)}")
     return found
+
+
+def described_workcell(options: BringupOptions) -> Workcell:
+    """The workcell that the options name. Raises: as `load_workcell`."""
+    return load_workcell(options.workcell, options.hardware or None, simulator=options.simulator)
 
 
 def processes(
@@ -221,7 +231,7 @@ def processes(
         RobotControlError: the planner or the editor is asked for, and its packages are not installed.
         HardwareError: the clock is `auto`, and a device's plugin cannot be loaded.
     """
-    workcell = workcell or load_workcell(options.workcell, options.hardware or None, simulator=options.simulator)
+    workcell = workcell or described_workcell(options)
     if workcell.recoveries:  # what reads programs is a third of what the supervisor loads before it starts anything
         from robot_rt_control.program.recovery_programs import recovery_programs
 
@@ -278,15 +288,15 @@ def _time(options: BringupOptions) -> dict[str, Value]:
 
 
 def _drivers(options: BringupOptions, workcell: Workcell) -> list[ProcessDescription]:
-    """A process for each device with a Python plugin."""
-    devices = [device for device in workcell.devices if device.plugin not in COMPILED]
+    """A process for each device with a Python plugin, and for each foreign driver that is not started by hand."""
+    devices = [device for device in workcell.devices if device.plugin not in NOT_PYTHON]
     if options.gui and not devices:
         raise DefinitionError(
             "gui", expected="hardware with a window, a simulator", got=f"hardware {workcell.hardware!r}"
         )
     if options.clock == LOCKSTEP:
         return []  # the executor's process hosts the plugins: they step with the loop
-    described = []
+    described = [_foreign_driver(options, workcell, d) for d in workcell.devices if d.driver_command]
     for device in devices:
         name = "hardware_driver" if len(devices) == 1 else f"hardware_driver_{device.name}"
         described.append(
@@ -303,6 +313,32 @@ def _drivers(options: BringupOptions, workcell: Workcell) -> list[ProcessDescrip
             )
         )
     return described
+
+
+def _foreign_driver(options: BringupOptions, workcell: Workcell, device: DeviceDescription) -> ProcessDescription:
+    name = f"hardware_driver_{device.name}"
+    hardware = ("--hardware", workcell.hardware) if workcell.hardware else ()
+    namespace = ("--namespace", options.namespace) if options.namespace else ()
+    return ProcessDescription(
+        name=name,
+        executable="external_driver",
+        node_name=name,
+        namespace=options.namespace,
+        arguments=(str(workcell.path), device.name, *hardware, *namespace),
+        consequence=f"the parts of device {device.name!r} are faulted",
+    )
+
+
+def _started_by_hand(workcell: Workcell) -> list[DeviceDescription]:
+    return [device for device in workcell.devices if device.plugin == EXTERNAL and not device.driver_command]
+
+
+def _by_hand(options: BringupOptions, workcell: Workcell, device: DeviceDescription) -> str:
+    words = [str(workcell.path), device.name, *(["--namespace", options.namespace] if options.namespace else [])]
+    return (
+        f"device {device.name!r}: no driver is started, and the executor waits for one: hardware_driver_{device.name}. "
+        f"What it needs to know: external_driver {shlex.join(words)} --print"
+    )
 
 
 def _executor(options: BringupOptions, workcell: Workcell) -> ProcessDescription:

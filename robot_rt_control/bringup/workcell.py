@@ -31,6 +31,7 @@ from robot_rt_control.bringup.bringup import (
     SIMULATORS,
     BringupOptions,
     ProcessDescription,
+    described_workcell,
     processes,
     remarks,
 )
@@ -181,7 +182,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     phase_times.ends("imports")
     try:
         options = options_of(arguments)
-        described = processes(options)
+        workcell = described_workcell(options)
+        described = processes(options, workcell)
         phase_times.ends("checking the files")
         with tempfile.TemporaryDirectory(prefix="robot_rt_control-") as folder:
             if arguments.only_print:
@@ -191,12 +193,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             if arguments.composed:
                 from robot_rt_control.bringup.composed import run_composed
 
-                for remark in remarks(options, described):
+                for remark in remarks(options, described, workcell):
                     print(remark, flush=True)
                 return run_composed(described, Path(folder))
             console = Console(sys.stdout, [process.name for process in described])
             console.say(f"workcell {arguments.workcell}, ROS_DOMAIN_ID {os.environ.get('ROS_DOMAIN_ID', '0')}")
-            for remark in remarks(options, described):
+            for remark in remarks(options, described, workcell):
                 console.say(remark)
             return Supervisor(supervised(described, Path(folder)), console=console, restart=arguments.restart).run()
     except RobotControlError as error:

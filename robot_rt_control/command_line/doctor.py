@@ -42,6 +42,7 @@ def findings(machine: Machine) -> Iterator[Finding]:
     yield ros_setup.messages_in_memory(machine)
     yield ros_setup.code_cache(machine)
     yield from ros_setup.packages(machine)
+    yield ros_setup.foreign_hardware(machine)
 
 
 def this_machine() -> Machine:

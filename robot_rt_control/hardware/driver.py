@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from robot_rt_control.hardware.device_host import DeviceHost
-from robot_rt_control.hardware.from_workcell import hardware_info
+from robot_rt_control.hardware.from_workcell import hardware_info, python_device
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePlugin
 from robot_rt_control.hardware.urgency import raise_urgency
 from robot_rt_control.model.workcell.workcell import load_workcell
@@ -188,7 +188,7 @@ def _device_info(workcell_file: Path, device_name: str, hardware: str | None) ->
     workcell = load_workcell(workcell_file, hardware)
     for device in workcell.devices:
         if device.name == device_name:
-            return device.plugin, hardware_info(workcell, device)
+            return python_device(device).plugin, hardware_info(workcell, device)
     names = [device.name for device in workcell.devices]
     raise DefinitionError(
         f"workcell {workcell.name!r}: device {device_name!r}", expected=unknown("device", device_name, names)

@@ -86,7 +86,7 @@ def read_state(address, device):
 @realtime
 def write_command(address, device):
     """The loop's write: publish commands, modes and enable. Call it in every tick, whether or not motion is
-    enabled: the driver treats silence as the executor's death.
+    enabled: the driver treats silence as the executor's death. Wake the driver if it waits for them.
 
     Args:
         address: of the image (`layout.device_image_dtype`), not 0.
@@ -100,9 +100,14 @@ def write_command(address, device):
     copy_words(address_of(image.command), address_of(device.command), min(device.n_command, MAX_DEVICE_INTERFACES))
     copy_words(address_of(image.command_mode), address_of(device.mode), min(device.n_parts, MAX_PARTS))
     store_relaxed(field_address(image, "command_enable"), device.enabled)
+    store_relaxed(field_address(image, "command_state_cycle"), device.last_cycle)
     cycle = field_address(image, "command_cycle")
     store_relaxed(cycle, load_relaxed(cycle) + 1)
     store_release(sequence, start + 2)
+    if load_relaxed(field_address(image, "wants_bell")) != 0:
+        bell = field_address(image, "command_bell")
+        store_release_i4(bell, load_acquire_i4(bell) + 1)
+        ring(bell)
 
 
 @realtime

@@ -261,6 +261,10 @@ device_image_dtype = record(
         ("n_parts", "i8"),  # words of command modes in use: the highest index of the device's parts, plus one
         ("driver_mode", "i8"),  # DriverMode: whether the driver follows the commands or rests
         ("is_clock", "i8"),  # 1: the driver's cycle drives the executor's loop, which waits for the bell
+        ("wants_bell", "i8"),  # 1: the driver sleeps until commands are written, so the loop rings its bell
+        ("late_cycles", "i8"),  # the driver's cycles that ended after the next one should have begun
+        ("unanswered_cycles", "i8"),  # those in which no command came in time for the states just published
+        ("driver_reason", "S256"),  # UTF-8: why `state_error` is not zero; not every driver gives a reason
         ("state_bell", "i4", (2,)),  # futex word: counts publications; the rest is padding
         ("state_time_ns", "i8"),  # CLOCK_MONOTONIC of the last publication, if the driver is the clock
         ("state_sequence", "i8"),  # odd while the driver writes
@@ -269,12 +273,17 @@ device_image_dtype = record(
         ("state", "f8", (c.MAX_DEVICE_INTERFACES,)),
         ("command_sequence", "i8"),  # odd while the loop writes
         ("command_cycle", "i8"),  # counts the loop's writes: the driver's watch on the executor
+        ("command_state_cycle", "i8"),  # `state_cycle` of the states that the loop computed the commands from
+        ("command_bell", "i4", (2,)),  # futex word: counts commands for a driver that wants it; the rest is padding
         ("command_enable", "i8"),
         ("command_mode", "i8", (c.MAX_PARTS,)),  # of the joints of each part (joint_modes.py), by its workcell index
         ("command", "f8", (c.MAX_DEVICE_INTERFACES,)),
     ]
 )
-"""The process image of one device: shared with its driver process, or private when the driver is in-process."""
+"""The process image of one device: shared with its driver process, or private when the driver is in-process.
+
+Drivers in other languages see it as ros2_control_driver/include/robot_rt_control/process_image.h. A change of this
+record needs a new IMAGE_VERSION."""
 
 device_dtype = record(
     [
@@ -920,6 +929,8 @@ staging_dtype = record(
 
 CHANNEL_MAGIC = 0x5254434F4E54524C  # "RTCONTRL"
 IMAGE_MAGIC = 0x5254494D41474531  # "RTIMAGE1"
+IMAGE_VERSION = 2
+"""Of `device_image_dtype`, for people: processes compare the digest IMAGE_LAYOUT."""
 
 channel_dtype = record(
     [

@@ -73,6 +73,9 @@ class ImageError(IntEnum):
     """The plugin refused a command mode; cleared in the same way."""
     DRIVER_ENDING = 4
     """The driver was asked to shut down and has brought its device to rest."""
+    INACTIVE = 5
+    """The device has ended its activity by itself; cleared when the executor has withdrawn its enable and the driver
+    could activate the device again."""
 
 
 class FaultReason(IntEnum):

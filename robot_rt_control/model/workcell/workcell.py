@@ -15,6 +15,8 @@ from robot_rt_control.model.workcell import workcell_schema as schema
 from robot_rt_control.model.workcell.canopen import CANOPEN, CanopenDrives
 from robot_rt_control.model.workcell.controllers import ControllerDescription, read_controllers
 from robot_rt_control.model.workcell.drives import DRIVES, Drives, drive_states, read_drives
+from robot_rt_control.model.workcell.external import EXTERNAL as EXTERNAL
+from robot_rt_control.model.workcell.external import External
 from robot_rt_control.model.workcell.part_builder import PartBuilder
 from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.model.workcell.recovery import RecoveryDescription, read_recoveries
@@ -32,11 +34,14 @@ from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.text.schema import read
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown
+from robot_rt_control.vocabulary.names import ROS2_CONTROL_DRIVER
 
 TOPIC = "topic"
 """The plugin for ROS topics. A device with a configuration for it, but none for the chosen hardware, runs on it."""
 COMPILED = (MOCK, DRIVES)
 """Plugins whose devices are computed in the loop, without a driver process."""
+NOT_PYTHON = (*COMPILED, EXTERNAL)
+"""Plugins that are no class in Python: no process of this package runs them as a driver."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +62,17 @@ class DeviceDescription:
     """Those of its plugin; on other hardware, such as mock, the first ones that are configured; None: none are."""
     world: dict[str, Any] | None = None
     """What simulators simulate, whatever the plugin is; None: the device is not simulated."""
+    external: External | None = None
+    """Its foreign driver, if that is its plugin."""
+    control_tag: str | None = None
+    """Name of the <ros2_control> tag that it is configured by."""
+
+    @property
+    def driver_command(self) -> tuple[str, ...]:
+        """The command of its foreign driver; empty: it has none, or one that is started by hand."""
+        if self.external is None or self.external.command is not None:
+            return () if self.external is None else self.external.command or ()
+        return (ROS2_CONTROL_DRIVER,) if self.control_tag else ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,15 +144,20 @@ class Workcell:
         Raises:
             DefinitionError: the named device has no driver of its own, or none is named and there is not exactly one.
         """
-        drivers = {device.name: device for device in self.devices if device.plugin not in (*COMPILED, TOPIC)}
+        drivers = {
+            device.name: device
+            for device in self.devices
+            if device.plugin not in (*COMPILED, TOPIC) and (device.external is None or device.external.pace != "loop")
+        }
         what = f"workcell {self.name!r}, clock:=hardware"
         if self.clock_device is not None:
             if self.clock_device not in drivers:
-                plugin = self.device(self.clock_device).plugin
+                plugin, external = self.device(self.clock_device).plugin, self.device(self.clock_device).external
+                paced = "" if external is None else " with `pace: loop`"
                 raise DefinitionError(
                     f"{what}: clock_device {self.clock_device!r}",
                     expected="a device with a driver that has a cycle of its own",
-                    got=f"one on the plugin {plugin!r}",
+                    got=f"one on the plugin {plugin!r}{paced}",
                     hint="Choose other hardware, or clock:=realtime",
                 )
             return drivers[self.clock_device]
@@ -222,6 +243,7 @@ def load_workcell(path: Path | str, hardware: str | None = None, *, simulator: s
     chosen = with_simulator(_default_hardware(content) if hardware is None else hardware, simulator)
     choice = _Choice(chosen, content.devices)
     drives = _drives(content, parts, choice, document, mistakes)
+    externals = _externals(content, document, mistakes)
     controllers = read_controllers(content.controllers, parts, document.root / "controllers", mistakes)
     mistakes.raise_all()
     return Workcell(
@@ -230,7 +252,7 @@ def load_workcell(path: Path | str, hardware: str | None = None, *, simulator: s
         period=content.period,
         hardware=chosen,
         parts=tuple(parts),
-        devices=_devices(content, parts, drives, choice, document.root / "devices", path.parent),
+        devices=_devices(content, parts, drives, externals, choice, document.root / "devices", path.parent),
         action_types=tuple(action_types),
         fault_log=content.fault_log,
         recordings=content.recordings,
@@ -359,10 +381,24 @@ def _drives(
     return found
 
 
+def _externals(content: schema.WorkcellFile, document: Document, mistakes: Mistakes) -> dict[str, External]:
+    """Device → its foreign driver, of those that have a configuration for one."""
+    found = {}
+    for name, device in content.devices.items():
+        if EXTERNAL in device.plugins:
+            written = EXTERNAL in document.data["devices"][name]  # else its tag has chosen the plugin
+            external, wrong = read(External, document.part("devices", name, EXTERNAL)) if written else (External(), [])
+            mistakes.errors += [error for error, _ in wrong]
+            if external is not None:
+                found[name] = external
+    return found
+
+
 def _devices(
     content: schema.WorkcellFile,
     parts: list[PartDescription],
     drives: Mapping[str, Drives],
+    externals: Mapping[str, External],
     choice: _Choice,
     place: Place,
     folder: Path,
@@ -389,6 +425,8 @@ def _devices(
                 max_age_ticks=device.max_age_ticks,
                 parts=tuple(part.name for part in own),
                 drives=drives.get(name),
+                external=externals[name] if plugin == EXTERNAL else None,
+                control_tag=device.ros2_control,
             )
         )
     return tuple(found)

@@ -26,6 +26,7 @@ from robot_rt_control.command_line.findings.ros_setup import (
     REQUIRED,
     code_cache,
     discovery,
+    foreign_hardware,
     lost_packets,
     messages_in_memory,
     middleware,
@@ -68,8 +69,8 @@ def write(root: Path, name: str, text: str) -> None:
 
 def test_nothing_to_complain_about(machine: Machine) -> None:
     found = list(doctor.findings(machine))
-    assert [f.level for f in found] == [Level.OK] * 14
-    assert len({f.name for f in found}) == 14 and all(f.seen for f in found)
+    assert [f.level for f in found] == [Level.OK] * 15
+    assert len({f.name for f in found}) == 15 and all(f.seen for f in found)
 
 
 Check = Callable[[Machine], Finding]
@@ -210,6 +211,18 @@ def test_missing_packages_are_told_with_what_they_are_for(machine: Machine) -> N
     assert all(found.level == Level.OK for found in packages(replace(machine, importable=lambda _: True)))
 
 
+def test_I28_the_driver_for_ros2_control_hardware_is_told(machine: Machine) -> None:
+    found = foreign_hardware(machine)
+    assert (found.level, found.seen[:43]) == (Level.OK, "left out, as ros2_control is not installed:")
+    (machine.root / "ros/share/ament_index/resource_index/packages/hardware_interface").touch()
+    found = foreign_hardware(machine)
+    assert found.level == Level.WARNING and "Build this package with colcon" in found.mend
+    program = machine.root / "ros/lib/robot_rt_control/ros2_control_driver"
+    program.parent.mkdir(parents=True)
+    program.touch()
+    assert foreign_hardware(machine).seen == str(program)
+
+
 def test_the_cache_must_be_writable(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROBOT_RT_CONTROL_CACHE", str(machine.root / "new" / "cache"))
     assert code_cache(machine).seen == f"{machine.root / 'new' / 'cache'}, 0 compiled functions"
@@ -235,4 +248,4 @@ def test_only_problems_fail_unless_strict(
 
 
 def test_this_machine_can_be_examined() -> None:
-    assert len(list(doctor.findings(doctor.this_machine()))) == 14
+    assert len(list(doctor.findings(doctor.this_machine()))) == 15
