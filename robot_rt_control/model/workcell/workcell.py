@@ -27,6 +27,7 @@ from robot_rt_control.model.workcell.robot_description import (
 from robot_rt_control.model.workcell.simulators import SIMULATORS, with_simulator
 from robot_rt_control.model.workcell.tagged_devices import MOCK as MOCK
 from robot_rt_control.model.workcell.tagged_devices import OWN_PLUGINS, TaggedDevices
+from robot_rt_control.model.workcell.tools import with_sensors
 from robot_rt_control.text.document import Document, Place
 from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.text.schema import read
@@ -222,6 +223,7 @@ def load_workcell(path: Path | str, hardware: str | None = None, *, simulator: s
     chosen = with_simulator(_default_hardware(content) if hardware is None else hardware, simulator)
     choice = _Choice(chosen, content.devices)
     drives = _drives(content, parts, choice, document, mistakes)
+    parts = with_sensors(parts, document.root / "parts", mistakes)
     controllers = read_controllers(content.controllers, parts, document.root / "controllers", mistakes)
     mistakes.raise_all()
     return Workcell(
@@ -254,6 +256,7 @@ def _check_capacities(content: schema.WorkcellFile, root: Place) -> None:
     for key, count, name in (
         ("parts", len(content.parts), "MAX_PARTS"),
         ("devices", len(content.devices), "MAX_DEVICES"),
+        ("parts", sum(len(getattr(part, "tools", None) or ()) for part in content.parts.values()), "MAX_TOOLS"),
     ):
         limit = getattr(capacities, name)
         if count > limit:
