@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_rt_control.model.kinematics.worn_tool import wear_tool
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.robot.urdf import Mimic, Urdf
 from robot_rt_control.model.workcell.channels import Channel
@@ -107,6 +108,17 @@ class PartDescription:
     def tool_name(self, number: float) -> str:
         """The name of a tool by its number in the part's record; empty: NaN, it lists no tools."""
         return self.tools[int(number)].name if self.tools and 0 <= number < len(self.tools) else ""
+
+    def with_tool(self, name: str) -> PartDescription:
+        """The description with another tool on at the start. Raises DefinitionError: the part has no such tool."""
+        number = self.tool_index(name)
+        if number == self.start_tool:
+            return self
+        record, limits = self.initial_record.copy(), self.system_limits.copy()
+        wear_tool(record, limits, self.tools[number].record, number)
+        return replace(
+            self, start_tool=number, tool=self.tools[number].pose, initial_record=record, system_limits=limits
+        )
 
     @property
     def tools_limit(self) -> bool:

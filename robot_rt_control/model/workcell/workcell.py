@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from robot_rt_control.model.paths import find_workcell
@@ -150,9 +151,26 @@ class Workcell:
             )
         return next(iter(drivers.values()))
 
-    def robot_description(self) -> str:
-        """One URDF for the ROS parameter robot_description; see robot_description.py."""
-        return robot_description(self.name, self.parts)
+    def with_tools(self, tools: Mapping[str, str]) -> Workcell:
+        """The workcell with other tools on at the start. Its digest is that of the file.
+
+        Args:
+            tools: part → tool; other parts keep theirs.
+
+        Raises:
+            DefinitionError: there is no such part, or it has no such tool.
+        """
+        for name in tools:
+            self.part(name)
+        return replace(self, parts=tuple(p.with_tool(tools[p.name]) if p.name in tools else p for p in self.parts))
+
+    def robot_description(self, tools: Mapping[str, str] = MappingProxyType({})) -> str:
+        """One URDF for the ROS parameter robot_description; see robot_description.py.
+
+        Args:
+            tools: part → the tool that is on; those of other parts are those of the start.
+        """
+        return robot_description(self.name, self.with_tools(tools).parts)
 
     def joint_state_names(self) -> dict[str, tuple[str, ...]]:
         """Part → its joints' names in robot_description() and /joint_states."""

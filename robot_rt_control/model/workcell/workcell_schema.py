@@ -255,7 +255,7 @@ class Arm(BodyPart):
     base_link: str  # first link of the chain
     tip_link: str  # last link of the chain
     tool: Pose = Pose()  # X of the tool in the tip link, if it is never changed
-    tools: Annotated[dict[Name, Tool], Field(min_length=1)] | None = None  # those that can be put on; None: `tool` alone
+    tools: Annotated[dict[Name, Tool], Field(min_length=1)] | None = None  # that can be put on; None: `tool` alone
     start_tool: Name | None = None  # the one that is on when the executor starts; None: the first of `tools`
     base_pose: Pose = Pose()  # X_WB: base_link in the world frame
     external_effort: Flag = False  # compute the joints' efforts without those against the weight: state variables

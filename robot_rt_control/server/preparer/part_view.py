@@ -31,7 +31,8 @@ class PartView(PartFacts):
 
     @property
     def record(self) -> np.record:
-        """A copy of the part's record: limits and chain with the tool that is on, and what was measured and commanded in the last tick."""
+        """A copy of the part's record: limits and chain, with the tool that is on, and what was measured and
+        commanded in the last tick."""
         record = super().record
         measured = self.measured()
         if measured is not None:

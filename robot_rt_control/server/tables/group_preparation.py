@@ -16,10 +16,10 @@ import numpy as np
 from robot_rt_control.actions.motion_group import MotionGroup
 from robot_rt_control.definitions.action_type import ParameterValue, parameter_dtype
 from robot_rt_control.definitions.motion_command import MotionCommand
+from robot_rt_control.model.workcell.part_facts import PartFacts
 from robot_rt_control.motion_group.check import command_mistakes
 from robot_rt_control.motion_group.move import Move, move_of
 from robot_rt_control.motion_group.plan import Plan, braking_rate, sequence, stretched
-from robot_rt_control.model.workcell.part_facts import PartFacts
 from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.vocabulary.capacities import MAX_GROUP_COMMANDS
 from robot_rt_control.vocabulary.enums import GroupFlag
