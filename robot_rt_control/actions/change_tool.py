@@ -12,8 +12,8 @@ _WRONG_TOOL = int(Status.WRONG_TOOL)
 class ChangeTool(ActionType):
     """Bring the arm to rest, tell the loop which tool is on, and hold.
 
-    The tool itself changes outside: a person, a coupling or a rack does it, before this action or while it waits. In the
-    tick in which the loop puts the tool on, its pose, its weight and the arm's limits change; commands do not.
+    The tool itself changes outside: a person, a coupling or a rack does it, before this action or while it waits. In
+    the tick in which the loop puts the tool on, its pose, its weight and the arm's limits change; commands do not.
     """
 
     name = "change_tool"

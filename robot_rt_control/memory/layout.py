@@ -132,7 +132,7 @@ part_dtype = record(
         ("joint_modes", "i8"),  # joints with a mode of their own, see joint_modes.py; only `govern` writes it
         *_joints("position_command", "velocity_command", "effort_command"),
         ("output_command", "f8", (c.MAX_CHANNELS,)),
-        ("tool_command", "f8"),  # number of the tool to put on at the end of this tick, if the loop allows it; NaN: none
+        ("tool_command", "f8"),  # number of the tool to put on at the end of this tick, if that can be; NaN: none
         # the motion at the end of the last command, in the action's time: the start of a plan
         *_joints("motion_velocity", "motion_acceleration"),
         *_joints("former_acceleration"),  # of the command before the last

@@ -101,6 +101,11 @@ def change_by_actions(w, ch):
     """After control: put on the tools that actions ask for, where that can be. They see in the next tick whether."""
     for p in range(w.n_parts):
         pr, asked = w.parts_runtime[p], w.parts[p].tool_command
-        if pr.n_tools > 0 and pr.active_action >= 0 and math.isfinite(asked):
-            if 0.0 <= asked < pr.n_tools and _refusal(w, p, int(asked)) == 0:
-                _put_on(w, ch, p, int(asked))
+        if (
+            pr.n_tools > 0
+            and pr.active_action >= 0
+            and math.isfinite(asked)
+            and 0.0 <= asked < pr.n_tools
+            and _refusal(w, p, int(asked)) == 0
+        ):
+            _put_on(w, ch, p, int(asked))
