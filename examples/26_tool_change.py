@@ -19,7 +19,7 @@ WORKCELL = "tool_change"
 PLACES = {"gripper": (0.45, -0.15), "driver": (0.45, 0.15)}  # [m] x, y of the flange where the rack holds the tool
 SEAT = 0.40  # [m] height of the flange, on a tool that lies in the rack
 ABOVE = 0.47  # [m] from where the flange goes down
-DOWN = (1.0, 0.0, 0.0, 0.0)  # the flange points down
+DOWN = (0.0, 1.0, 0.0, 0.0)  # the flange points down
 TOUCH = 8.0  # [N] of push that count as contact
 PATIENCE = 300.0  # [s] more than enough, even on a busy machine
 
@@ -126,7 +126,7 @@ class Rack:
         pose = described.tools[int(arm.tool_number)].pose
         x, y, height = arm.tool_position  # of the tool, which the loop believes to be on
         height += pose.position[2]
-        x -= pose.position[0]
+        x += pose.position[0]  # the flange points down, turned about y
         over = [tool for tool, place in PLACES.items() if abs(x - place[0]) < 0.02 and abs(y - place[1]) < 0.02]
         deep = max(0.0, SEAT - height) if over and (self.held in ("none", over[0])) else 0.0
         if deep > 0.0 and self.held == over[0] and lock < 0.5:

@@ -129,7 +129,7 @@ def test_Z1_the_first_one_is_on_if_none_is_named(tmp_path: Path) -> None:
 
 def test_Z2_all_that_follows_from_the_tool_changes_in_the_tick(cell: LockstepCell, chain: Chain) -> None:
     session, arm = cell.session("arm"), cell.part("arm")
-    session.add(Reaction("arm.tool == 2 and arm.tool.z < 0.35", event="lower"))
+    session.add(reactions=[Reaction("arm.tool == 2 and arm.tool.z < 0.35", event="lower")])
     q = arm.position[:7].copy()
     assert arm.tool_position == pytest.approx(expected_pose(cell, chain, "gripper"), abs=1e-12)
     before, effort = commands(cell), arm.external_effort[:7].copy()
@@ -211,14 +211,13 @@ def test_Z3_a_disabled_or_stopped_arm_may_change_it(cell: LockstepCell, chain: C
 
 
 def test_Z3_only_the_session_that_holds_the_arm(cell: LockstepCell) -> None:
-    cell.session("arm")
-    other = cell.session("coupling")
+    holder, other = cell.session("arm"), cell.session("coupling")
     with pytest.raises(DefinitionError, match="does not hold"):
         other.change_tool("arm", "gripper")
     with pytest.raises(DefinitionError, match="a part that lists tools"):
         other.change_tool("coupling", "gripper")
     with pytest.raises(DefinitionError, match="gripper"):
-        cell.session("wrist").change_tool("arm", "griper")
+        holder.change_tool("arm", "griper")
 
 
 # --- Z4, Z5: sensors ----------------------------------------------------------------------------
@@ -235,10 +234,11 @@ def test_Z4_the_wrong_tool_is_refused(cell: LockstepCell) -> None:
     with pytest.raises(CommandRefused, match="another tool is on"):
         session.change_tool("arm", "driver")
     cell.set_sensor("coupling/driver_on", math.nan)
+    cell.set_sensor("coupling/gripper_on", 0.0)
     cell.step()
     with pytest.raises(CommandRefused, match="is unknown"):
         session.change_tool("arm", "driver")
-    assert on(cell) == "gripper" and session.value("arm.tool_confirmed") == 1.0
+    assert on(cell) == "gripper" and session.value("arm.tool_confirmed") == 0.0
 
 
 def test_Z4_without_a_sensor_of_its_own_the_others_tell(tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ def test_Z5_a_new_executor_begins_with_the_tool_of_the_start(cell: LockstepCell,
 
 def test_Z5_an_enabled_arm_goes_on_when_its_sensor_changes(cell: LockstepCell) -> None:
     session = cell.session("arm")
-    session.add(Reaction("not arm.tool_confirmed", event="lost"))
+    session.add(reactions=[Reaction("not arm.tool_confirmed", event="lost")])
     couple(cell, "none")
     cell.step(3)
     assert cell.part("arm").operational_state == 1.0
@@ -363,7 +363,7 @@ def test_Z7_a_goal_of_the_tool_is_for_one_tool(cell: LockstepCell, chain: Chain)
     session.start("later")
     cell.step_until(lambda: session.value("later.is_settled") == 1.0)
     assert cell.part("arm").tool_position == pytest.approx(goal, abs=2e-3)
-    session.set_parameters("now", tool_position=goal)  # now it is for the driver
+    session.set("now", tool_position=goal)  # now it is for the driver
     session.start("now")
     cell.step(5)
     assert cell.active("arm") == "now"
@@ -374,7 +374,7 @@ def test_Z8_a_zero_is_void_when_the_tool_changes(cell: LockstepCell) -> None:
     for axis in ("force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z"):
         cell.set_sensor(f"wrist/{axis}", 0.0)
     cell.set_sensor("wrist/force.z", -9.0)
-    session.add(Action("watch", "watch_tool", parts=["wrist", "arm"], samples=5))
+    session.add(Action("watch", "watch_tool", parts={"sensor": "wrist", "arm": "arm"}, samples=5))
     session.start("watch")
     cell.step(10)
     assert session.value("watch.push") == pytest.approx(0.0)
@@ -430,4 +430,5 @@ def test_Z10_the_status_names_the_tool(cell: LockstepCell) -> None:
 def test_Z10_the_description_has_the_frame_of_the_tool_that_is_on(tool_cell: Workcell) -> None:
     first, other = tool_cell.robot_description(), tool_cell.robot_description({"arm": "driver"})
     assert first == tool_cell.robot_description({"arm": "gripper"})
-    assert "0 0 0.12" in first and "0.05 0 0.22" in other and "0 0 0.12" not in other
+    assert 'xyz="0.0 0.0 0.12"' in first
+    assert 'xyz="0.05 0.0 0.22"' in other and 'xyz="0.0 0.0 0.12"' not in other
