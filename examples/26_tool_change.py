@@ -53,9 +53,9 @@ def change(name: str, tool: str, then: str) -> Action:
     return Action(name, "change_tool", parts="arm", tool=tool, wait=True, time_limit=5.0, reactions=[done, late])
 
 
-def up(name: str, then: list[str], seconds: float, **reaction: str) -> Action:
+def up(name: str, then: str, seconds: float, event: str = "") -> Action:
     """Up from the rack."""
-    leave = Reaction(f"{name}.elapsed > {seconds}", start=then, **reaction)
+    leave = Reaction(f"{name}.elapsed > {seconds}", start=then, event=event)
     return Action(name, "velocity_move", parts="arm", linear=(0.0, 0.0, 0.05), reactions=[leave])
 
 
@@ -68,7 +68,7 @@ def actions() -> list[Action]:
         down("lower", ["let_go", "open"], "old_tool_in_rack"),
         Action("open", "set_output", parts="coupling", outputs="lock", values=[0]),
         change("let_go", "none", "rise"),
-        up("rise", ["settle"], 1.0),
+        up("rise", "settle", 1.0),
         # The zero of the force is void, as it held the gripper's weight: another one, at rest and free.
         Action(
             "settle",
@@ -83,7 +83,7 @@ def actions() -> list[Action]:
         down("reach", ["take", "close"], "flange_on_new_tool"),
         Action("close", "set_output", parts="coupling", outputs="lock", values=[1]),
         change("take", "driver", "lift"),
-        up("lift", ["done"], 1.0, event="done"),
+        up("lift", "done", 1.0, event="done"),
         Action("done", "hold", parts="arm"),
     ]
 

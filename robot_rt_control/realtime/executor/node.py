@@ -202,8 +202,8 @@ class RealtimeExecutorNode(WorkcellNode):
             depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
         )
         self._description = self.create_publisher(std_msgs.msg.String, "robot_description", latched)
-        self._described: dict[str, str] | None = None
-        self._describe({})
+        self._tools_told: dict[str, str] | None = None
+        self._tell_description({p.name: p.tool_name(p.start_tool) for p in workcell.parts if p.tools})
         self._joint_names = workcell.joint_state_names()
         self._joints = self.create_publisher(sensor_msgs.msg.JointState, "joint_states", 10)
         self._status = self.create_publisher(msg.ExecutorStatus, "~/status", 10)
@@ -252,7 +252,7 @@ class RealtimeExecutorNode(WorkcellNode):
         if core is None or not self.active:
             return
         snapshot = core.channel.snapshot()
-        self._describe(tools_on(core.workcell, snapshot))
+        self._tell_description(tools_on(core.workcell, snapshot))
         message = sensor_msgs.msg.JointState()
         message.header.stamp = self._stamp(int(snapshot.time_ns))
         for part in core.workcell.parts:
@@ -266,10 +266,10 @@ class RealtimeExecutorNode(WorkcellNode):
         self._joints.publish(message)
         self._sensors.publish(message.header.stamp, snapshot)
 
-    def _describe(self, tools: dict[str, str]) -> None:
+    def _tell_description(self, tools: dict[str, str]) -> None:
         """Publish the robot_description, and again whenever another tool is on: TF follows it."""
-        if tools != self._described:
-            self._described = tools
+        if tools != self._tools_told:
+            self._tools_told = tools
             self._description.publish(std_msgs.msg.String(data=self._core().workcell.robot_description(tools)))
 
     def _publish_clock(self) -> None:
