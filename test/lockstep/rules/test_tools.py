@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.model.kinematics.chain import Chain, load_chain, tool_pose
 from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
+from robot_rt_control.planner.execution import run_plan
+from robot_rt_control.planning.plan.plan import FORMAT, Plan
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.vocabulary.errors import CommandRefused, DefinitionError
 
 CONFIG = Path(__file__).parents[3] / "config"
@@ -432,3 +435,49 @@ def test_Z10_the_description_has_the_frame_of_the_tool_that_is_on(tool_cell: Wor
     assert first == tool_cell.robot_description({"arm": "gripper"})
     assert 'xyz="0.0 0.0 0.12"' in first
     assert 'xyz="0.05 0.0 0.22"' in other and 'xyz="0.0 0.0 0.12"' not in other
+
+
+# --- Z11: plans ---------------------------------------------------------------------------------
+
+
+def test_Z11_a_plan_is_run_with_its_own_tool_only(tool_cell: Workcell) -> None:
+    arm = tool_cell.part("arm")
+    here = np.tile(arm.start_position, (4, 1))
+    header = {
+        **{"format": FORMAT, "workcell": tool_cell.digest, "steps": 3, "time": 0.3, "pairs": [], "body": "box"},
+        **{"joints": [f"arm.{name}" for name in arm.joint_names], "velocity_driven": [True] * arm.dof},
+        **{"limits": {"acceleration": [1.0] * arm.dof}, "tools": {"arm": "gripper"}},
+        "verification": {"speeds": [1.0]},
+    }
+    none = {name: np.zeros((3, 0)) for name in ("stiffness", "virtual_force")}
+    ends = {name: np.zeros((4, 0)) for name in ("distance", "virtual_distance")}
+    plan = Plan(
+        header=header,
+        position=here,
+        velocity=np.zeros_like(here),
+        inputs=np.zeros((3, arm.dof)),
+        body_position=np.zeros((4, 3)),
+        body_rotation=np.tile(np.eye(3), (4, 1, 1)),
+        **none,
+        **ends,
+    )
+    with LockstepClient(tool_cell) as client:
+        couple(client.cell, "driver")
+        with client.session("arm") as session:
+            session.change_tool("arm", "driver")
+        client.enable("arm")
+        with pytest.raises(DefinitionError, match="the tool of part 'arm'; expected 'gripper'.* got 'driver'"):
+            run_plan(client, plan, tool_cell)
+        assert not client.cell.kinds("action_started")[1:], "only its default action has started"
+        couple(client.cell, "gripper")
+        with client.session("arm") as session:
+            session.change_tool("arm", "gripper")
+        assert run_plan(client, plan, tool_cell) > 0
+
+
+def test_Z11_a_plan_has_the_limits_of_the_tool_that_its_task_names(tool_cell: Workcell) -> None:
+    slower = tool_cell.with_tools({"arm": "driver"})
+    assert slower.digest == tool_cell.digest
+    assert slower.part("arm").record.velocity_limit[0] == 0.8 and tool_cell.part("arm").record.velocity_limit[0] == 2.0
+    with pytest.raises(DefinitionError, match="driver"):
+        tool_cell.with_tools({"arm": "drivr"})
