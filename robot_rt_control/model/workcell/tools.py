@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robot_rt_control.conditions.compiler import compile_condition
-from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.memory.layout import offset_of, tool_dtype, world_dtype
 from robot_rt_control.model.kinematics.chain import Chain, joined
 from robot_rt_control.model.robot.urdf import Inertial
@@ -21,6 +20,9 @@ from robot_rt_control.text.document import Place
 from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.vocabulary import capacities, defaults
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown
+
+if TYPE_CHECKING:
+    from robot_rt_control.conditions.types import VariableRef
 
 _PLANNED = {"velocity": "velocity_limit", "acceleration": "acceleration_limit", "jerk": "jerk_limit"}
 _MARGINS = {"velocity": defaults.VELOCITY_MARGIN, "acceleration": defaults.ACCELERATION_MARGIN, "jerk": 1.0}
@@ -115,8 +117,10 @@ def with_sensors(parts: Sequence[PartDescription], place: Place, mistakes: Mista
     """
     if not any(tool.sensor for part in parts for tool in part.tools):
         return list(parts)
+    from robot_rt_control.conditions.types import VariableRef as Ref  # here: few workcells have sensors of tools
+
     known = {
-        v.name: VariableRef(offset_of(world_dtype, "parts", part.index) + v.offset, v.type, v.unit, v.length)
+        v.name: Ref(offset_of(world_dtype, "parts", part.index) + v.offset, v.type, v.unit, v.length)
         for part in parts
         for v in part_state_variables(part)
     }
@@ -133,6 +137,8 @@ def with_sensors(parts: Sequence[PartDescription], place: Place, mistakes: Mista
 
 
 def _with_sensor(tool: ToolDescription, known: dict[str, VariableRef], place: Place) -> ToolDescription:
+    from robot_rt_control.conditions.compiler import compile_condition
+
     compiled = compile_condition(tool.sensor, known.__getitem__, known=lambda: known, of=str(place))
     n = len(compiled.instructions)
     if n > capacities.MAX_SENSOR_INSTRUCTIONS:
