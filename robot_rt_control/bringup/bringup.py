@@ -409,7 +409,9 @@ def _viewers(options: BringupOptions, workcell: Workcell, find: Find) -> list[Pr
     common: dict[str, Any] = {"namespace": options.namespace, "required": False}
     described = []
     parameters: dict[str, Value] = _time(options)
-    if options.frames and find(_THEIRS, _THEIRS) is not None:
+    # Theirs keeps the description that it is started with, so the frame of a tool that is changed would stay.
+    changes_tools = any(part.tools for part in workcell.parts)
+    if options.frames and not changes_tools and find(_THEIRS, _THEIRS) is not None:
         parameters["robot_description"] = workcell.robot_description()
         theirs = ProcessDescription(
             name=_THEIRS, package=_THEIRS, executable=_THEIRS, node_name=_THEIRS, parameters=parameters, **common

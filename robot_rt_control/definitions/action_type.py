@@ -212,6 +212,20 @@ class Part(Protocol):
         ...
 
     @property
+    def tools(self) -> tuple[str, ...]:
+        """Names of the tools that can be put on, in the order of their numbers; none: the tool is never changed."""
+        ...
+
+    @property
+    def tool(self) -> str:
+        """The tool that is on; empty: the part lists none."""
+        ...
+
+    def with_tool(self, name: str) -> Part:
+        """The part as it is when a tool is on; DefinitionError: it has no such tool."""
+        ...
+
+    @property
     def state_variables(self) -> Mapping[str, str]:
         """The state variables that conditions can read: full name ("arm.position[0]") → unit."""
         ...

@@ -106,6 +106,9 @@ _MEASURED = [
     ("age", "f8"),  # [ticks] since the device's data was taken
     ("at_rest", "f8"),
     ("operational_state", "f8"),  # OperationalState
+    ("tool_number", "f8"),  # of the tool that is on, from 0 in the order of the workcell file; NaN: it lists none
+    ("tool_confirmed", "f8"),  # 1: the sensors agree with that; 0: they do not; NaN: one of them is unknown
+    ("tool_fits", "f8", (c.MAX_PART_TOOLS,)),  # of each tool, as `tool_confirmed`: whether sensors let it be put on
     # what drives report of their motors and of themselves; the last field, as snapshots omit what is unused
     ("drive_states", "f8", (c.MAX_DRIVE_STATES,)),
 ]
@@ -129,6 +132,7 @@ part_dtype = record(
         ("joint_modes", "i8"),  # joints with a mode of their own, see joint_modes.py; only `govern` writes it
         *_joints("position_command", "velocity_command", "effort_command"),
         ("output_command", "f8", (c.MAX_CHANNELS,)),
+        ("tool_command", "f8"),  # number of the tool to put on at the end of this tick, if that can be; NaN: none
         # the motion at the end of the last command, in the action's time: the start of a plan
         *_joints("motion_velocity", "motion_acceleration"),
         *_joints("former_acceleration"),  # of the command before the last
@@ -146,7 +150,10 @@ part_dtype = record(
 )
 """The part record that an action sees in each slot. Refreshed each tick; only the command fields are writable."""
 
-COMMAND_FIELDS = ("command_mode", "position_command", "velocity_command", "effort_command", "output_command")
+COMMAND_FIELDS = (
+    *("command_mode", "position_command", "velocity_command", "effort_command"),
+    *("output_command", "tool_command"),
+)
 """The fields of a part that an action's code may write."""
 
 JOINT_FIELDS = (
@@ -193,6 +200,20 @@ limits_dtype = record(
     ]
 )
 """System limits of one part, out of the reach of action code."""
+
+tool_dtype = record(
+    [
+        ("tool", "f8", (3, 4)),  # X_JT: as the chain's
+        # of everything rigidly attached to the last joint, the tool included: as the chain's
+        ("mass", "f8"),
+        ("center_of_mass", "f8", (3,)),
+        ("inertia", "f8", (3, 3)),
+        *_joints("velocity_limit", "acceleration_limit", "jerk_limit"),  # as the part's
+        *_joints("velocity", "acceleration", "jerk"),  # as the system limits'
+        ("n_instructions", "i8"),  # 0: no sensor tells whether it is on
+    ]
+)
+"""A tool of a part: what is written over the part's record and its system limits while it is on."""
 
 feedback_dtype = record(
     [
@@ -241,6 +262,8 @@ part_runtime_dtype = record(
         ("rest_wait_ticks", "i8"),  # [ticks] for which that is awaited
         ("rest", "i8"),  # [ticks] for which it has been at rest; of a part with effort mode alone that is not enabled
         ("fault_code", "i8"),  # error code of the motor that faulted it; below 0: -1 - its MotorStatus
+        ("first_tool", "i8"),  # of its tools in the world's `tools`
+        ("n_tools", "i8"),  # 0: its tool cannot be changed
         ("held", "i8"),  # 1: since a protective stop nobody has asked for its motion; it takes no default action
         *_joints("target"),  # [rad or m] position command of the last tick; without one, what left
     ]
@@ -795,6 +818,8 @@ world_dtype = record(
         ("left", left_dtype, (c.MAX_PARTS,)),
         ("gravity_scratch", gravity_scratch_dtype),
         ("limits", limits_dtype, (c.MAX_PARTS,)),
+        ("tools", tool_dtype, (c.MAX_TOOLS,)),  # those of one part are adjacent
+        ("tool_instructions", instruction_dtype, (c.MAX_TOOLS * c.MAX_SENSOR_INSTRUCTIONS,)),  # of their sensors
         ("devices", device_dtype, (c.MAX_DEVICES,)),
         ("reads", link_dtype, (c.MAX_INTERFACE_LINKS,)),
         ("writes", link_dtype, (c.MAX_INTERFACE_LINKS,)),

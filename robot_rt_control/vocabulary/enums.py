@@ -152,6 +152,10 @@ class Status(IntEnum):
     """The action's code exceeded its time budget in several consecutive ticks."""
     FAR_ABOVE_BUDGET = -12
     """The action's code took many times its time budget in several ticks."""
+    OTHER_TOOL = -13
+    """The motion was prepared for another tool than the one that is on."""
+    WRONG_TOOL = -14
+    """The sensors do not confirm the tool that is to be put on."""
     DEGREE_MODE = -11
     """A law commands a degree of freedom in a mode that its action cannot carry out."""
 
@@ -263,6 +267,8 @@ class Command(IntEnum):
     """The session's client is lost (value 1) or there again (0): a detached session's bound counts, or does not."""
     RESUME = 15
     """Let actions of a session that a protective stop has suspended start again."""
+    CHANGE_TOOL = 16
+    """Put tool number `signal` on part `part`."""
 
 
 class EventKind(IntEnum):
@@ -295,6 +301,8 @@ class EventKind(IntEnum):
     """A motion group slows down, because its set points do not come in time."""
     SESSION_RESUMED = 22
     """Actions of a session that a protective stop had suspended may start again."""
+    TOOL_CHANGED = 23
+    """Another tool is on a part."""
 
 
 DETACHED_ENDED = 20
@@ -329,6 +337,14 @@ class Refusal(IntEnum):
     STOP_NEEDS_SECRET = 17
     STOPPED_NOW = 18
     """A release in the tick in which its source has asked for a stop."""
+    PART_MOVES = 19
+    """A tool is changed at rest only."""
+    TOOL_IN_USE = 20
+    """An action of a session commands the part; it may use the tool that is on."""
+    WRONG_TOOL = 21
+    """The sensors say that another tool is on."""
+    TOOL_UNKNOWN = 22
+    """A sensor that tells which tool is on is unknown."""
 
 
 class Authority(IntEnum):

@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from robot_rt_control.model.paths import find_workcell
@@ -29,6 +30,7 @@ from robot_rt_control.model.workcell.robot_description import (
 from robot_rt_control.model.workcell.simulators import SIMULATORS, with_simulator
 from robot_rt_control.model.workcell.tagged_devices import MOCK as MOCK
 from robot_rt_control.model.workcell.tagged_devices import OWN_PLUGINS, TaggedDevices
+from robot_rt_control.model.workcell.tools import with_sensors
 from robot_rt_control.text.document import Document, Place
 from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.text.schema import read
@@ -170,9 +172,26 @@ class Workcell:
             )
         return next(iter(drivers.values()))
 
-    def robot_description(self) -> str:
-        """One URDF for the ROS parameter robot_description; see robot_description.py."""
-        return robot_description(self.name, self.parts)
+    def with_tools(self, tools: Mapping[str, str]) -> Workcell:
+        """The workcell with other tools on at the start. Its digest is that of the file.
+
+        Args:
+            tools: part → tool; other parts keep theirs.
+
+        Raises:
+            DefinitionError: there is no such part, or it has no such tool.
+        """
+        for name in tools:
+            self.part(name)
+        return replace(self, parts=tuple(p.with_tool(tools[p.name]) if p.name in tools else p for p in self.parts))
+
+    def robot_description(self, tools: Mapping[str, str] = MappingProxyType({})) -> str:
+        """One URDF for the ROS parameter robot_description; see robot_description.py.
+
+        Args:
+            tools: part → the tool that is on; those of other parts are those of the start.
+        """
+        return robot_description(self.name, self.with_tools(tools).parts)
 
     def joint_state_names(self) -> dict[str, tuple[str, ...]]:
         """Part → its joints' names in robot_description() and /joint_states."""
@@ -244,6 +263,7 @@ def load_workcell(path: Path | str, hardware: str | None = None, *, simulator: s
     choice = _Choice(chosen, content.devices)
     drives = _drives(content, parts, choice, document, mistakes)
     externals = _externals(content, document, mistakes)
+    parts = with_sensors(parts, document.root / "parts", mistakes)
     controllers = read_controllers(content.controllers, parts, document.root / "controllers", mistakes)
     mistakes.raise_all()
     return Workcell(
@@ -276,6 +296,7 @@ def _check_capacities(content: schema.WorkcellFile, root: Place) -> None:
     for key, count, name in (
         ("parts", len(content.parts), "MAX_PARTS"),
         ("devices", len(content.devices), "MAX_DEVICES"),
+        ("parts", sum(len(getattr(part, "tools", None) or ()) for part in content.parts.values()), "MAX_TOOLS"),
     ):
         limit = getattr(capacities, name)
         if count > limit:

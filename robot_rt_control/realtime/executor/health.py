@@ -157,6 +157,7 @@ def _server(now: Reading) -> Health:
 def _part(part: PartStatus, periods: Mapping[str, str]) -> Health:
     level = {"enabled": Level.OK, "disabled": Level.WARN}.get(part.operational_state, Level.ERROR)
     values = {"active action": part.active_action, "session": part.session, "fault log": part.fault_file}
+    values["tool"] = part.tool
     values["not monitored"] = "; ".join(part.unmonitored)
     return Health(
         what=f"part {part.name}",
