@@ -48,8 +48,7 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "workcell",
         default_value=BringupOptions.workcell,
-        description="Workcell file, or the name of one that comes with the package: "
-        + ", ".join(shipped_workcells()),
+        description="Workcell file, or the name of one that comes with the package: " + ", ".join(shipped_workcells()),
     ),
     DeclareLaunchArgument(
         "hardware",
@@ -74,9 +73,7 @@ ARGUMENTS = [
         default_value="",
         description="File (.mcap), or folder, to which all ticks are recorded from the first one on; empty: none.",
     ),
-    DeclareLaunchArgument(
-        "gui", default_value=NO, choices=[YES, NO], description="Show the simulation in a window."
-    ),
+    DeclareLaunchArgument("gui", default_value=NO, choices=[YES, NO], description="Show the simulation in a window."),
     DeclareLaunchArgument("rviz", default_value=NO, choices=[YES, NO], description="Start RViz, if it is installed."),
     DeclareLaunchArgument("frames", default_value=YES, choices=[YES, NO], description=f"Whether to {FRAMES_HELP}."),
     DeclareLaunchArgument("namespace", default_value="", description="Namespace of all nodes."),
@@ -103,9 +100,7 @@ ARGUMENTS = [
         choices=list(CONTROLLERS),
         description=f"Whether to {CONTROLLERS_HELP}.",
     ),
-    DeclareLaunchArgument(
-        "planner", default_value=NO, choices=[YES, NO], description=f"Whether to {PLANNER_HELP}."
-    ),
+    DeclareLaunchArgument("planner", default_value=NO, choices=[YES, NO], description=f"Whether to {PLANNER_HELP}."),
     DeclareLaunchArgument(
         "blueprints", default_value=NO, choices=[YES, NO], description=f"Whether to {BLUEPRINTS_HELP}."
     ),

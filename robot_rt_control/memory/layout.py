@@ -136,7 +136,7 @@ part_dtype = record(
         *_joints("gravity_effort"),
         # application limits: what an action plans with
         *_joints("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit"),
-        *_joints("effort_limit"),
+        *_joints("effort_limit", "effort_rate_limit"),
         ("n_inputs", "i8"),
         ("n_outputs", "i8"),
         ("output_lower", "f8", (c.MAX_CHANNELS,)),  # range of each output, in its unit; a digital one: 0 to 1
@@ -153,7 +153,8 @@ JOINT_FIELDS = (
     *("position", "velocity", "effort", "external_effort"),
     *("commanded_position", "commanded_velocity", "commanded_acceleration", "commanded_effort"),
     *("motion_velocity", "motion_acceleration", "gravity_effort"),
-    *("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit", "effort_limit"),
+    *("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit"),
+    *("effort_limit", "effort_rate_limit"),
 )
 """The fields of a part with one number for each joint, except the commands."""
 

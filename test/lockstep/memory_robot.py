@@ -563,8 +563,14 @@ class MemoryRobot:
 
     def parts(self) -> list[Json]:
         return [
-            {"name": name, "kind": part.kinds[0], "operational_state": "enabled", "fault": "", "session": "",
-             "joint_names": list(part.joints or ())}
+            {
+                "name": name,
+                "kind": part.kinds[0],
+                "operational_state": "enabled",
+                "fault": "",
+                "session": "",
+                "joint_names": list(part.joints or ()),
+            }
             for name, part in (self.workcell.parts or {}).items()
         ]
 
@@ -621,5 +627,3 @@ class MemoryRobot:
     def on_state(self, callback: Callable[[Json], None]) -> None:
         self._callbacks.append(callback)
         self._last = ""
-
-

@@ -134,5 +134,3 @@ class Rehearsal:
             reason="chosen in a rehearsal" if results[ending.result] else "",
             outputs={**outputs, **ending.outputs},
         )
-
-

@@ -491,5 +491,3 @@ class _TaskReader:
         except PydanticCustomError as error:
             expected = str((error.context or {}).get("expected"))
             raise DefinitionError(setting.name, expected=expected, got=f"{text} = {result.value!r}") from None
-
-

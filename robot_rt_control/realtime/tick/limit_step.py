@@ -60,9 +60,7 @@ def _next_velocity(part, limits, j, q, v, settle, dt):
     """The velocity nearest to `v` that keeps all limits of joint j, from position q and the last command."""
     if limits.jerk[j] <= 0.0:
         return limited_velocity(limits, j, q, part.commanded_velocity[j], v, dt)
-    v = jerk_limited_velocity(
-        limits, j, q, part.commanded_velocity[j], part.commanded_acceleration[j], v, settle, dt
-    )
+    v = jerk_limited_velocity(limits, j, q, part.commanded_velocity[j], part.commanded_acceleration[j], v, settle, dt)
     # Where it was not braked in time (its range or its state jumped), this comes before the bound on jerk.
     return _able_to_brake(limits, j, q, v, dt)
 

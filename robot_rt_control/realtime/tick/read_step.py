@@ -75,9 +75,7 @@ def _derive(w, p):
             part.torque_norm = math.sqrt(f[3] * f[3] + f[4] * f[4] + f[5] * f[5])
         return
     if part.chain.n_joints > 0:
-        tool_state(
-            part.chain, part.position, part.velocity, part.tool_position, part.tool_orientation, part.tool_twist
-        )
+        tool_state(part.chain, part.position, part.velocity, part.tool_position, part.tool_orientation, part.tool_twist)
     if w.parts_runtime[p].external_effort == 1:
         find_gravity(w, p)
         for j in range(part.dof):
