@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -527,6 +527,39 @@ def panda_joints() -> list[Joint]:
     ]
 
 
+# --- Franka Research 3: the lengths of a Panda -----------------------------------------------------
+
+
+def fr3_links() -> list[Link]:
+    masses = {0: 2.3966, 1: 2.9275, 2: 2.9355, 3: 2.2449, 4: 2.6156, 5: 2.3271, 6: 1.8170, 7: 0.6271}  # [kg]
+    by_name = {f"panda_link{i}": mass for i, mass in masses.items()} | {"panda_hand": 0.53}
+    return [
+        replace(link, name=_of_fr3(link.name), mass=by_name.get(link.name, link.mass))
+        for link in panda_links()
+    ]
+
+
+def _of_fr3(name: str) -> str:
+    return name.replace("panda_grasptarget", "fr3_hand_tcp").replace("panda", "fr3")
+
+
+def fr3_joints() -> list[Joint]:
+    ranges = [2.7437, 1.7837, 2.9007, (-3.0421, -0.1518), 2.8065, (0.5445, 4.5169), 3.0159]  # [rad]
+    speeds = [2.62, 2.62, 2.62, 2.62, 5.26, 4.18, 5.26]  # [rad/s]
+    joints = []
+    for i, joint in enumerate(panda_joints()):
+        limits = joint.limits
+        if i < 7:
+            given = ranges[i]
+            lower, upper = given if isinstance(given, tuple) else (-given, given)
+            limits = (lower, upper, speeds[i], 87 if i < 4 else 12)
+        mimic, parent, child = (_of_fr3(word) for word in (joint.mimic, joint.parent, joint.child))
+        name = joint.name.replace("panda_grasptarget_hand", "fr3_hand_tcp_joint").replace("panda", "fr3")
+        xyz = "0 0 0.1034" if child == "fr3_hand_tcp" else joint.xyz
+        joints.append(replace(joint, name=name, parent=parent, child=child, mimic=mimic, limits=limits, xyz=xyz))
+    return joints
+
+
 # --- files -----------------------------------------------------------------------------------------
 
 MATERIALS = {
@@ -544,13 +577,15 @@ RUBBER = """    <contact>
     </contact>"""
 
 
-def write_robot(name: str, about: str, links: Sequence[Link], joints: Sequence[Joint], folder: Path = ROBOTS) -> None:
-    """Write `<name>.urdf` into the folder, and its meshes into `meshes/<name>` below it."""
+def write_robot(
+    name: str, about: str, links: Sequence[Link], joints: Sequence[Joint], folder: Path = ROBOTS, meshes: str = ""
+) -> None:
+    """Write `<name>.urdf` into the folder, and its meshes into `meshes/<name>` below it, or into `meshes/<meshes>`."""
     lines = ['<?xml version="1.0"?>', f"<!-- {about}", "     Written by bench/robots.py. -->", f'<robot name="{name}">']
     used = [material for material in MATERIALS if any(material in link.shapes for link in links)]
     lines += [f'  <material name="{word}"><color rgba="{MATERIALS[word]}"/></material>' for word in used]
     for link in links:
-        lines += _link(name, link, folder)
+        lines += _link(meshes or name, link, folder)
         lines += [line for joint in joints if joint.parent == link.name for line in _joint(joint)]
     (folder / f"{name}.urdf").write_text("\n".join([*lines, "</robot>"]) + "\n")
 
@@ -619,6 +654,8 @@ def main() -> None:
     write_robot("iiwa", "A KUKA LBR iiwa 14 R820, lighter than the real one's 29.9 kg.", iiwa_links(), iiwa_joints())
     about = "A Franka Emika Panda with its hand. Ranges are those of the mechanics, wider than the controller's."
     write_robot("panda", about, panda_links(), panda_joints())
+    about = "A Franka Research 3 with its hand. Ranges are those of the interface FCI. It looks like a Panda."
+    write_robot("fr3", about, fr3_links(), fr3_joints(), meshes="panda")
 
 
 if __name__ == "__main__":

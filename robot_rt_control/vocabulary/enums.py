@@ -62,7 +62,10 @@ class DriverMode(IntEnum):
 
 
 class ImageError(IntEnum):
-    """Why a device's process image reports an error: the device does not follow commands."""
+    """Why a device's process image reports an error: the device does not follow commands.
+
+    Above these eight bits the image's number is the device's own error code (`vocabulary/motor_errors.py`); 0: none.
+    """
 
     NONE = 0
     DEVICE = 1
@@ -73,6 +76,8 @@ class ImageError(IntEnum):
     """The plugin refused a command mode; cleared in the same way."""
     DRIVER_ENDING = 4
     """The driver was asked to shut down and has brought its device to rest."""
+    STOPPED = 5
+    """The device has stopped by itself, for the reason in its code; cleared as EXECUTOR_SILENT."""
 
 
 class FaultReason(IntEnum):

@@ -14,8 +14,8 @@ from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.joint_modes import mode_of, override_mode
 from robot_rt_control.memory.layout import limits_dtype
 from robot_rt_control.model.workcell.workcell import Workcell
+from robot_rt_control.motion.jerk_limit import braking_speed
 from robot_rt_control.realtime.executor.assembly import World
-from robot_rt_control.realtime.tick.jerk_limit import braking_speed
 from robot_rt_control.realtime.tick.limit_step import limit, limited_velocity
 from robot_rt_control.vocabulary.enums import CommandMode, FaultReason, OperationalState
 
