@@ -309,7 +309,8 @@ class FrankaPlugin(HardwarePlugin):
             self._lost(error)
             return
         self._take(state)
-        self._judge(state)
+        if not self.stopped:  # what has stopped it stays, until the fault is cleared
+            self._judge(state)
 
     def write(self, time_s: float, period_s: float) -> HardwareReturn:
         if self._control is None:
@@ -416,7 +417,19 @@ class FrankaPlugin(HardwarePlugin):
             self._stop(NETWORK_LOST, text)
             return
         named = [name for name in ROBOT_ERRORS if name in text]
-        self._stop(named[0] if named else NOT_READY, text)
+        if named:
+            self._stop(named[0], text)
+            return
+        try:
+            state = self._robot.read_once()
+        except Exception as other:  # it is lost as well
+            self._robot = None
+            self._stop(NETWORK_LOST, str(other))
+            return
+        self._take(state)
+        self._judge(state)
+        if not self.stopped:
+            self._stop(NOT_READY, text)
 
     def _stop(self, name: str, text: str) -> None:
         self.stopped = CODES[name] if name else 0
