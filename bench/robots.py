@@ -533,10 +533,7 @@ def panda_joints() -> list[Joint]:
 def fr3_links() -> list[Link]:
     masses = {0: 2.3966, 1: 2.9275, 2: 2.9355, 3: 2.2449, 4: 2.6156, 5: 2.3271, 6: 1.8170, 7: 0.6271}  # [kg]
     by_name = {f"panda_link{i}": mass for i, mass in masses.items()} | {"panda_hand": 0.53}
-    return [
-        replace(link, name=_of_fr3(link.name), mass=by_name.get(link.name, link.mass))
-        for link in panda_links()
-    ]
+    return [replace(link, name=_of_fr3(link.name), mass=by_name.get(link.name, link.mass)) for link in panda_links()]
 
 
 def _of_fr3(name: str) -> str:
@@ -544,15 +541,15 @@ def _of_fr3(name: str) -> str:
 
 
 def fr3_joints() -> list[Joint]:
-    ranges = [2.7437, 1.7837, 2.9007, (-3.0421, -0.1518), 2.8065, (0.5445, 4.5169), 3.0159]  # [rad]
+    ends = [2.7437, 1.7837, 2.9007, 3.0421, 2.8065, 4.5169, 3.0159]  # [rad]
+    ranges = [(-end, end) for end in ends]
+    ranges[3], ranges[5] = (-3.0421, -0.1518), (0.5445, 4.5169)
     speeds = [2.62, 2.62, 2.62, 2.62, 5.26, 4.18, 5.26]  # [rad/s]
     joints = []
     for i, joint in enumerate(panda_joints()):
         limits = joint.limits
         if i < 7:
-            given = ranges[i]
-            lower, upper = given if isinstance(given, tuple) else (-given, given)
-            limits = (lower, upper, speeds[i], 87 if i < 4 else 12)
+            limits = (*ranges[i], speeds[i], 87 if i < 4 else 12)
         mimic, parent, child = (_of_fr3(word) for word in (joint.mimic, joint.parent, joint.child))
         name = joint.name.replace("panda_grasptarget_hand", "fr3_hand_tcp_joint").replace("panda", "fr3")
         xyz = "0 0 0.1034" if child == "fr3_hand_tcp" else joint.xyz

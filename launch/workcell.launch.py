@@ -11,6 +11,7 @@ from launch import Event, EventHandler, LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
     EmitEvent,
+    ExecuteProcess,
     LogInfo,
     OpaqueFunction,
     RegisterEventHandler,
@@ -32,6 +33,7 @@ from robot_rt_control.bringup.bringup import (
     HARDWARE_HELP,
     OWN_TOPICS_HELP,
     PLANNER_HELP,
+    SIMULATED_HELP,
     SIMULATOR_HELP,
     SIMULATORS,
     BringupOptions,
@@ -60,6 +62,9 @@ ARGUMENTS = [
         default_value="",
         choices=["", *SIMULATORS],
         description=f"{SIMULATOR_HELP}; empty: the first that is installed.",
+    ),
+    DeclareLaunchArgument(
+        "simulated", default_value=NO, choices=[YES, NO], description=f"Whether to {SIMULATED_HELP}."
     ),
     DeclareLaunchArgument(
         "clock",
@@ -143,9 +148,11 @@ ON_FAILED = RegisterEventHandler(
 )
 
 
-def node(process: ProcessDescription) -> Node:
+def node(process: ProcessDescription) -> ExecuteProcess:
     """A process as a launch action."""
     required = {"on_exit": lambda event, context: ended(process.name, event, context)} if process.required else {}
+    if process.command:
+        return ExecuteProcess(cmd=list(process.command), name=process.name, output="screen", **required)
     return Node(
         package=process.package,
         executable=process.executable,
@@ -163,7 +170,7 @@ def node(process: ProcessDescription) -> Node:
     )
 
 
-def start(context: LaunchContext) -> list[Node | LogInfo]:
+def start(context: LaunchContext) -> list[ExecuteProcess | LogInfo]:
     """All processes of the workcell that the arguments describe."""
     known, given = [action.name for action in ARGUMENTS], context.launch_configurations
     warnings: list[str] = []

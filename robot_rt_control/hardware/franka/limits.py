@@ -2,12 +2,12 @@
 
 The robot aborts a motion whose commanded positions, differentiated at 1 kHz, exceed velocity, acceleration or jerk, or
 whose efforts change too fast. Near the end of a joint's range the permitted velocity falls, as -b + sqrt(k d) at the
-distance d from a point beyond that end. Source: "Robot and Interface Specifications" of the maker's documentation of the
-FCI, and libfranka's rate limiting.
+distance d from a point beyond that end. Source: "Robot and Interface Specifications" in the maker's documentation of
+the FCI, and libfranka's rate limiting.
 
-A joint that brakes with at most 0.4 k, and to rest at the distance 5 b² / k from that point, stays below this curve: its
-speed x at a further distance has x² <= 0.8 k d', and x <= -b + sqrt(x²/0.8 + 5 b²) for each x. So constant bounds are
-enough, on a range that is 0.02 to 0.06 rad narrower at each end.
+A joint that brakes with at most 0.4 k, and to rest at the distance 5 b² / k from that point, stays below this curve:
+its speed x at a further distance d' has x² <= 0.8 k d', and x <= -b + sqrt(x²/0.8 + 5 b²) for each x. So constant
+bounds are enough, on a range that is 0.02 to 0.06 rad narrower at each end.
 """
 
 from __future__ import annotations

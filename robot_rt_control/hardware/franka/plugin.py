@@ -227,8 +227,8 @@ class FrankaPlugin(HardwarePlugin):
             and self._shaper.speed > _REST
         ):
             self.reason = (
-                f"the robot changes its command mode at rest only, and a joint moves at {self._shaper.speed:.3f} rad/s: "
-                f"let the action end before one of mode {mode.name} starts"
+                "the robot changes its command mode at rest only, and a joint moves at "
+                f"{self._shaper.speed:.3f} rad/s: let the action end before one of mode {mode.name} starts"
             )
             return HardwareReturn.ERROR
         return HardwareReturn.OK

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 
+from robot_rt_control.hardware.franka.simulator import is_loopback
 from robot_rt_control.processes.python import start
 from robot_rt_control.vocabulary.errors import HardwareError
 
-_TIMEOUT_S = 8.0
+_TIMEOUT_S = 20.0
 
 
 def require_robot(address: str, realtime: str) -> None:
@@ -20,6 +22,16 @@ def require_robot(address: str, realtime: str) -> None:
     Raises:
         HardwareError: which of these is not so, and what to do.
     """
+    given_up = time.monotonic() + _TIMEOUT_S
+    while (error := _try(address, realtime)) is not None:
+        # A simulator that was started at the same time needs some seconds.
+        if not (is_loopback(address) and "refused" in error.got and time.monotonic() < given_up):
+            raise error
+        time.sleep(0.2)
+
+
+def _try(address: str, realtime: str) -> HardwareError | None:
+    """Why a robot cannot be used; None: it can."""
     what = f"Franka at {address!r}"
     process = start(
         "robot_rt_control.hardware.franka.probe", address, realtime, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -29,16 +41,17 @@ def require_robot(address: str, realtime: str) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
-        raise HardwareError(
+        return HardwareError(
             what,
             expected=f"an answer within {_TIMEOUT_S:g} s",
             got="none",
             hint="Check address and cable, that the robot is on, and that no other program is connected to it (Desk "
             "shows who has control)",
-        ) from None
-    if process.returncode != 0:
-        text = found.decode().strip() or errors.decode().strip().splitlines()[-1:] or "no text"
-        raise refusal(what, str(text))
+        )
+    if process.returncode == 0:
+        return None
+    lines = (found or errors).decode().strip().splitlines()
+    return refusal(what, lines[-1] if lines else "no text")
 
 
 def refusal(what: str, text: str) -> HardwareError:
@@ -48,8 +61,8 @@ def refusal(what: str, text: str) -> HardwareError:
     if "incompatible library version" in lower:
         expected = "an FR3 with the system version of libfranka 0.21"
         hint = (
-            "A Panda (system versions up to 4, server versions up to 5) speaks an older protocol, which pylibfranka does not: "
-            "it cannot be used. Update the system of an FR3 in Desk"
+            "A Panda (system versions up to 4, server versions up to 5) speaks an older protocol than pylibfranka: it "
+            "cannot be used. Update the system of an FR3 in Desk"
         )
     elif "refused" in lower or "fci" in lower:
         expected, hint = "an active FCI", "Unlock the joints in Desk, then choose 'Activate FCI' in its menu"
@@ -57,7 +70,9 @@ def refusal(what: str, text: str) -> HardwareError:
         expected, hint = "a robot that answers", "Check address and cable, and the IP address of this computer's port"
     elif "real-time" in lower or "realtime" in lower or "scheduling" in lower:
         expected = "a kernel and rights for real-time scheduling"
-        hint = "Install a PREEMPT_RT kernel, give the user rtprio (docs/realtime.md); `realtime: ignore` is for simulators"
+        hint = (
+            "Install a PREEMPT_RT kernel, give the user rtprio (docs/realtime.md); `realtime: ignore` is for simulators"
+        )
     return HardwareError(what, expected=expected, got=text, hint=hint)
 
 

@@ -50,7 +50,7 @@ def permitted(j, q, upper):
 
 @realtime
 def check(q, past, worst):
-    """Differentiate the positions that left, and keep how much of each limit is used; `past`: (3, 7) of three cycles."""
+    """Differentiate the positions that left: how much of each limit is used. past: (3, 7) of the last cycles."""
     for j in range(7):
         v = (q[j] - past[0, j]) / 0.001
         v1 = (past[0, j] - past[1, j]) / 0.001
@@ -84,7 +84,7 @@ def _begin(mode: CommandMode) -> tuple[Shaper, np.ndarray, np.ndarray]:
 
 
 def _random(mode: CommandMode, rng: np.random.Generator, switches: int) -> tuple[Any, ...]:
-    """Commands that switch at random: jumps, ramps, sines, noise, numbers that are none; late, and braked in between."""
+    """Commands that switch at random: jumps, ramps, sines, noise, no numbers; late, and braked in between."""
     lower, upper = fr3.CURVE_LOWER - 0.5, fr3.CURVE_UPPER + 0.5
     wanted, at = [], START.copy()
     for _ in range(switches):
