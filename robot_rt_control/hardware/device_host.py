@@ -74,7 +74,8 @@ class DeviceHost:
         manifest = Manifest.of(info, states, commands)
         self.image = ProcessImage.private(manifest) if image_name is None else ProcessImage.create(image_name, manifest)
         self._side = self.image.new_driver_side()
-        self._publish, self._take, self._await = driver_calls()
+        self._publish, self._take, *waits = driver_calls()
+        self._await = waits[self.plugin.reply_s > info.period_s]
         self.addresses = self.image.address, address_of(self._side)
         """Addresses of the image, and of the driver's side of it (`layout.driver_dtype`)."""
         n = len(commands)
@@ -149,7 +150,9 @@ class DeviceHost:
         if not self.plugin.paces or self._is_clock[0] == 0:
             self.write_device(time_s, period_s, self._take(*self.addresses) == 1)
             return
-        found = self._await(*self.addresses, time.monotonic_ns() + int(self.plugin.reply_s * 1e9))
+        # Nobody is waited for twice in vain: an executor that is gone must count as silent soon.
+        patience_s = min(self.plugin.reply_s, period_s) if self._silent else self.plugin.reply_s
+        found = self._await(*self.addresses, time.monotonic_ns() + int(patience_s * 1e9))
         if found != AWAITED and self.mode == DriverMode.FOLLOWING:
             self.late_commands += 1
         self.write_device(time_s, period_s, found != 0)

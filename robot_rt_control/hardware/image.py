@@ -211,9 +211,16 @@ def await_command(address, driver, deadline):
 driver_at: Callable[[int], Any] = record_at(driver_dtype)
 
 
+_Publish = Callable[[int, int], object]
+_Take = Callable[[int, int], int]
+_Await = Callable[[int, int, int], int]
+
+
 @cache
-def driver_calls() -> tuple[Callable[[int, int], object], Callable[[int, int], int], Callable[[int, int, int], int]]:
+def driver_calls() -> tuple[_Publish, _Take, _Await, _Await]:
     """`publish_state`, `take_command` and `await_command` for a driver in Python: of the addresses of image and record.
+
+    `await_command` twice: for waits of less than a period, and for longer ones, without the interpreter.
 
     Compiled on first use. A call takes a third of a microsecond; Numba's own dispatcher takes two.
     """
@@ -228,17 +235,18 @@ def driver_calls() -> tuple[Callable[[int, int], object], Callable[[int, int], i
         return await_command(image, driver_at(driver), deadline)
 
     if numba.config.DISABLE_JIT:
-        return publish, take, wait
+        return publish, take, wait, wait
     word = numba.int64
     compiled = (
         compile_by_address(publish, numba.void(word, word)),
         compile_by_address(take, word(word, word)),
         compile_by_address(wait, word(word, word, word)),
     )
+    c_word = ctypes.c_int64
+    # PYFUNCTYPE keeps the GIL: releasing it for such a short call could cost milliseconds.
     return (
-        # PYFUNCTYPE keeps the GIL: releasing it for such a short call could cost milliseconds.
-        ctypes.PYFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)(compiled[0].address),
-        ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(compiled[1].address),
-        # To get the GIL back could take longer than the wait, which is a fraction of a period.
-        ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(compiled[2].address),
+        ctypes.PYFUNCTYPE(None, c_word, c_word)(compiled[0].address),
+        ctypes.PYFUNCTYPE(c_word, c_word, c_word)(compiled[1].address),
+        ctypes.PYFUNCTYPE(c_word, c_word, c_word, c_word)(compiled[2].address),
+        ctypes.CFUNCTYPE(c_word, c_word, c_word, c_word)(compiled[2].address),
     )

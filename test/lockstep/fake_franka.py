@@ -13,7 +13,7 @@ from robot_rt_control.vocabulary.franka_errors import ROBOT_ERRORS
 START = (0.0, 0.0, 0.0, -1.57, 0.0, 1.57, 0.785)
 GRAVITY = np.array([0.0, -29.9, 0.1, 22.3, 0.8, 2.2, 0.0])
 """[Nm] that holds the robot."""
-FLANGE = (
+FLANGE: tuple[float, ...] = (
     *(0.70739, -0.70683, 0.0, 0.0, -0.70683, -0.70739, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0),
     *(0.55443, 0.0, 0.62481, 1.0),
 )
@@ -112,7 +112,7 @@ class Robot:
 
     made: list[Robot] = []
     refuses: dict[str, Exception] = {}
-    flange = FLANGE
+    flange: tuple[float, ...] = FLANGE
 
     def __init__(self, address: str, realtime: RealtimeConfig) -> None:
         if "connect" in Robot.refuses:

@@ -72,5 +72,19 @@ class FrankaParameters(Parameters):
     """X_EK: where the external wrench acts, in the end effector; None: as the robot has it."""
     wrench_sign: Literal[1, -1] = -1
     """Factor from the robot's external wrench to that which the environment exerts on the tool."""
-    reply: Annotated[float, Field(gt=0.0, le=0.0009)] = 0.0003
-    """[s] for which a state's command is waited for. The robot takes commands until 0.3 ms after its state."""
+    reply: Annotated[float, Field(gt=0.0, le=60.0)] | None = None
+    """[s] for which a state's command is waited for. None: 0.0003, until when the robot takes it; 1 with `realtime:
+    ignore`, as a simulator takes it at any time: a busy machine then makes no command late."""
+
+    @model_validator(mode="after")
+    def _in_time(self) -> FrankaParameters:
+        if self.realtime == "enforce" and self.reply_s > 0.0009:
+            raise refuse("at most 0.0009 s with realtime: enforce", key="reply")
+        return self
+
+    @property
+    def reply_s(self) -> float:
+        """`reply`, or its default."""
+        if self.reply is not None:
+            return self.reply
+        return 0.0003 if self.realtime == "enforce" else 1.0

@@ -62,7 +62,7 @@ class FrankaPlugin(HardwarePlugin):
         self.info = info
         self._what = f"hardware {info.name!r}"
         self._given = checked(FrankaParameters, info.parameters, f"{self._what}, parameters of the franka plugin")
-        self.reply_s = self._given.reply
+        self.reply_s = self._given.reply_s
         if info.period_s != fr3.PERIOD_S:
             raise HardwareError(f"{self._what}: period", expected=f"{fr3.PERIOD_S} s", got=f"{info.period_s} s")
         self._arm = self._find_arm()
@@ -386,8 +386,8 @@ class FrankaPlugin(HardwarePlugin):
         if not any(state.O_ddP_O):  # a simulator that does not report gravity
             state.O_ddP_O = list(STANDARD_GRAVITY)
         joints[2::3] = np.subtract(state.tau_J, self._model.gravity(state))
-        for place in self._wrenches:
-            self.state[place] = self._given.wrench_sign * np.array(state.K_F_ext_hat_K)
+        for places in self._wrenches:
+            self.state[places] = self._given.wrench_sign * np.array(state.K_F_ext_hat_K)
         for place, value in self._values:
             self.state[place] = value(state)
 

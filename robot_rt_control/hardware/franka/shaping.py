@@ -1,7 +1,7 @@
 """What leaves for the robot: the loop's commands, never beyond what the robot's own checks allow.
 
 A command of the loop that keeps the bounds passes unchanged. Otherwise (it came late, or began elsewhere) the joints
-come to it within the bounds, as the loop brings a joint to a command that is out of reach (motion/approach.py).
+come to it within the bounds, as the loop brings a joint to a command that is out of reach (hardware/approach.py).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 import numba
 import numpy as np
 
+from robot_rt_control.hardware.approach import approach, next_velocity
 from robot_rt_control.hardware.franka import limits as fr3
 from robot_rt_control.memory.atomics import address_of, record_at
 from robot_rt_control.memory.layout import limits_dtype, record
-from robot_rt_control.motion.approach import approach, next_velocity
 from robot_rt_control.native.code_cache import compile_by_address
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.capacities import MAX_JOINTS
@@ -155,7 +155,9 @@ class Shaper:
         self.memory["effort_rate"][0, :n] = fr3.BOUND_EFFORT_RATE
         self._addresses = address_of(self.memory[0]), address_of(self._limits[0])
         self._call = _shape_call()
-        self._fields = {name: self.memory[name][0, :n] for name in shaper_dtype.names if self.memory[name].ndim == 2}
+        self._fields = {
+            name: self.memory[name][0, :n] for name in shaper_dtype.names or () if self.memory[name].ndim == 2
+        }
 
     def begin(self, mode: CommandMode, position: np.ndarray) -> None:
         """Start at rest at these commanded positions (7,) [rad], without effort."""

@@ -1,12 +1,12 @@
 """Step 6, limits: whatever an action wrote, what leaves is finite, within the limits, and can still brake.
 
-Positions and velocities: motion/approach.py. Efforts near a limit: effort_barrier.py.
+Positions and velocities: hardware/approach.py. Efforts near a limit: effort_barrier.py.
 """
 
 import math
 
+from robot_rt_control.hardware.approach import approach, next_velocity
 from robot_rt_control.memory.joint_modes import commanded_modes, mode_of, with_mode
-from robot_rt_control.motion.approach import approach, next_velocity
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.action_time import keep_speed
 from robot_rt_control.realtime.tick.effort_barrier import bounded_effort, braking_effort

@@ -337,7 +337,7 @@ def test_D27_what_the_file_gives_is_set(info: HardwareInfo) -> None:
         ({"joint_impedance": [20000.0] * 7}, "less than or equal to 14250|at most 14250|14250"),
         ({"cartesian_impedance": [5.0] * 6}, "10"),
         ({"collision": {"lower_torque": [50.0] * 7}}, "upper thresholds that are at least the lower ones"),
-        ({"reply": 0.002}, "reply"),
+        ({"reply": 0.002, "realtime": "enforce"}, "at most 0.0009 s with realtime: enforce"),
         ({"speed": 1.0}, "speed"),
     ],
 )

@@ -8,7 +8,7 @@ with the command. Else a joint that was late once would come to its command with
 swing about it for good.
 """
 
-from robot_rt_control.motion.jerk_limit import braking_speed, jerk_limited_approach, jerk_limited_velocity
+from robot_rt_control.hardware.jerk_limit import braking_speed, jerk_limited_approach, jerk_limited_velocity
 from robot_rt_control.native.realtime_code import inlined, realtime
 
 
