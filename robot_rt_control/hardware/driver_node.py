@@ -197,7 +197,7 @@ class HardwareDriverNode(WorkcellNode):
         counted = Cycles(
             cycles=driver.cycles,
             overruns=driver.overruns,
-            late_commands=driver.host.late_commands,
+            late_commands=driver.host.late_commands if driver.host.plugin.paces else None,
             starts_ns=tuple(driver.starts.copy()),
         )
         health = driver_health(device.name, driver.host.mode, counted, self._counted)

@@ -143,7 +143,6 @@ class FrankaPlugin(HardwarePlugin):
             self._model = robot.load_model()
         except Exception as error:
             raise HardwareError(f"{what}: its model, for gravity", expected="a model", got=str(error)) from None
-        self._settings = settings
         self._robot = robot
         self._take(robot.read_once())
 

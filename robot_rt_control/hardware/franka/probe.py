@@ -67,7 +67,7 @@ def refusal(what: str, text: str) -> HardwareError:
     elif "refused" in lower or "fci" in lower:
         expected, hint = "an active FCI", "Unlock the joints in Desk, then choose 'Activate FCI' in its menu"
     elif "timeout" in lower or "unreachable" in lower or "no route" in lower or "host not found" in lower:
-        expected, hint = "a robot that answers", "Check address and cable, and the IP address of this computer's port"
+        expected, hint = "a robot that answers", "Check address and cable, and that no other program is connected"
     elif "real-time" in lower or "realtime" in lower or "scheduling" in lower:
         expected = "a kernel and rights for real-time scheduling"
         hint = (
