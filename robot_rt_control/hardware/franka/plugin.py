@@ -43,6 +43,9 @@ _MODES = {CommandMode.POSITION: 0, CommandMode.VELOCITY: 1, CommandMode.EFFORT: 
 """Mode → place of its command among a joint's."""
 _REST = 0.01
 """[rad/s] below which a joint is at rest."""
+_SLOW = 0.1
+"""[rad/s] from which a joint moves on purpose. What is slower is brought to rest before a change of mode: after late
+commands or lost packets a joint may still be on its way when the loop's command is at rest."""
 _BRAKE_S = 1.5
 """[s] in which the plugin brings the robot to rest before it ends a motion."""
 _FLANGE = 0.107
@@ -223,7 +226,7 @@ class FrankaPlugin(HardwarePlugin):
         if (
             self._mode in (CommandMode.POSITION, CommandMode.VELOCITY)
             and mode != self._mode
-            and self._shaper.speed > _REST
+            and self._shaper.speed > _SLOW
         ):
             self.reason = (
                 "the robot changes its command mode at rest only, and a joint moves at "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from robot_rt_control.bringup.process_command import command_line
 from robot_rt_control.hardware.franka.simulator import VARIABLE
 from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError
 
-COMMON = {"controllers": "false", "frames": False}
+COMMON: dict[str, Any] = {"controllers": "false", "frames": False}
 
 
 def test_it_comes_first_at_the_robots_address_and_the_robot_drives_the_loop(
