@@ -142,7 +142,7 @@ class BinaryDistribution(Distribution):
 RUN, BUILD = dependencies()
 setup(
     install_requires=RUN,
-    setup_requires=BUILD,  # pip installs them into the environment that it builds in
+    setup_requires=BUILD, # pip installs them into the environment that it builds in
     distclass=BinaryDistribution,
     cmdclass={"build": BuildWithCMake, "editable_wheel": NotEditable},
 )

@@ -319,7 +319,9 @@ class Attack:
         while not condition():
             if time.monotonic() > deadline:
                 said = "The workcell says:\n" + "\n".join(self._workcell.last_lines(_SHOWN_LINES))
-                raise RobotControlError(f"waited {timeout_s:g} s for {what}", got="; ".join(self._faults), hint=said)
+                raise RobotControlError(
+                    f"waited {timeout_s:g} s for {what}", got="; ".join(self._faults), hint=said
+                )
             time.sleep(0.002)
 
     def _reason(self, victim: str, first_line: int, first_end: int) -> str:

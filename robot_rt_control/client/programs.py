@@ -36,7 +36,9 @@ class Programs:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
 
-    def list(self, name: str = "", *, search: str = "", tags: Iterable[str] = (), with_text: bool = False) -> list[Any]:
+    def list(
+        self, name: str = "", *, search: str = "", tags: Iterable[str] = (), with_text: bool = False
+    ) -> list[Any]:
         """All programs, or the one of this name ("trace_edge", "trace_edge@2"), as msg/ProgramInfo.
 
         Args:

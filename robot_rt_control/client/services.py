@@ -36,7 +36,9 @@ class Services:
         startup_s: for the first server to appear. A line in the node's log names every 10 s what is awaited.
     """
 
-    def __init__(self, node: rclpy.node.Node, *, timeout_s: float, startup_s: float = defaults.STARTUP_S) -> None:
+    def __init__(
+        self, node: rclpy.node.Node, *, timeout_s: float, startup_s: float = defaults.STARTUP_S
+    ) -> None:
         self._node, self._timeout_s, self._startup_s = node, timeout_s, startup_s
         self._found = False
         self._clients: dict[str, Any] = {}

@@ -58,7 +58,9 @@ def run(arguments: argparse.Namespace) -> int:
         lines = (",".join(f"{value:.9g}" for value in row) for row in rows)
         arguments.csv.write_text("\n".join((",".join(("time", *recording.names)), *lines, "")))
     data = {name: recording[name] for name in recording.names}
-    output.result({"picture": picture, "time": recording.time, "values": data}, f"{picture}: {len(recording)} samples")
+    output.result(
+        {"picture": picture, "time": recording.time, "values": data}, f"{picture}: {len(recording)} samples"
+    )
     return 0
 
 

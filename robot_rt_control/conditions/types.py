@@ -134,7 +134,9 @@ class ConditionTypes:
     def _check_number(self, node: Operand) -> None:
         self._check_value(node)
         if self._type(node) == "bool":
-            raise self._fault(node, "only numbers are computed with", expected="a number", got=self._described(node))
+            raise self._fault(
+                node, "only numbers are computed with", expected="a number", got=self._described(node)
+            )
 
     def _type(self, node: Operand) -> str:
         match node:

@@ -227,7 +227,9 @@ def _check_slots(of: str, declared: type[ActionType]) -> None:
         )
     moves = [s.moves for s in slots]
     if moves != sorted(moves, reverse=True):
-        raise DefinitionError(f"{of}: slots", expected="those that are only read after those that move", got=str(moves))
+        raise DefinitionError(
+            f"{of}: slots", expected="those that are only read after those that move", got=str(moves)
+        )
 
 
 def _check_strategies(of: str, declared: type[ActionType]) -> None:

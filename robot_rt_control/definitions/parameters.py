@@ -63,7 +63,9 @@ def check_parameters(
                 got=repr(value.name),
             )
         if value.name in values:
-            raise DefinitionError(f"{of}: parameter {value.name!r} is given twice", expected="one value", got="two")
+            raise DefinitionError(
+                f"{of}: parameter {value.name!r} is given twice", expected="one value", got="two"
+            )
         values[value.name] = value
     checked: dict[str, CheckedValue] = {}
     for parameter in declared:

@@ -15,7 +15,9 @@ Rectangle = tuple[float, float, float, float]
 """Left, top, right, bottom."""
 
 
-def with_places(layout: Layout, boxes: Sequence[Box], links: Sequence[Link], places: Mapping[Any, Point]) -> Layout:
+def with_places(
+    layout: Layout, boxes: Sequence[Box], links: Sequence[Link], places: Mapping[Any, Point]
+) -> Layout:
     """A layout in which some boxes are where a person put them.
 
     A box that lies under a moved one is shifted downwards. Links of boxes that are not where the layout had them lead

@@ -74,7 +74,9 @@ class People:
         return {
             "operator": self.operator.id if self.operator is not None else "",
             "operator_name": self.operator.name if self.operator is not None else "",
-            "here": [{"id": p.id, "name": p.name, "may_operate": p.may_operate} for p in self.here.values()],
+            "here": [
+                {"id": p.id, "name": p.name, "may_operate": p.may_operate} for p in self.here.values()
+            ],
             "log": list(self._log),
         }
 

@@ -26,7 +26,9 @@ class SharedAnswers:
             (self._under_way if before is None else self._next)[question] = task
         return await asyncio.shield(task)
 
-    async def _ask(self, question: str, before: asyncio.Task[Json] | None, work: Callable[[], Awaitable[Json]]) -> Json:
+    async def _ask(
+        self, question: str, before: asyncio.Task[Json] | None, work: Callable[[], Awaitable[Json]]
+    ) -> Json:
         if before is not None:
             await asyncio.wait([before])
             self._under_way[question] = self._next.pop(question)

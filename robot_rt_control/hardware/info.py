@@ -103,7 +103,9 @@ class HardwarePart:
                 positive = name.startswith("position") or value > 0
                 if math.isnan(value) or not positive:
                     expected = "a number" if name.startswith("position") else "a positive number"
-                    raise HardwareError(f"{where}, joint {joint!r}: limits.{name}", expected=expected, got=repr(value))
+                    raise HardwareError(
+                        f"{where}, joint {joint!r}: limits.{name}", expected=expected, got=repr(value)
+                    )
         for joint, lower, upper in zip(
             self.joint_names, self.limits.position_lower, self.limits.position_upper, strict=True
         ):

@@ -84,7 +84,9 @@ def _claim(image: np.record, segment: Segment, what: str, expected: Manifest | N
         raise ChannelError(f"{what}: magic number", expected=hex(IMAGE_MAGIC), got=hex(magic), hint=hint)
     if layout != IMAGE_LAYOUT:
         hint = "Run the same version of robot_rt_control in driver and executor"
-        raise ChannelError(f"{what} has another layout", expected=f"{IMAGE_LAYOUT:x}", got=f"{layout:x}", hint=hint)
+        raise ChannelError(
+            f"{what} has another layout", expected=f"{IMAGE_LAYOUT:x}", got=f"{layout:x}", hint=hint
+        )
     start = device_image_dtype.itemsize
     manifest = Manifest.from_bytes(bytes(segment.buffer[start : start + int(image.manifest_size)]))
     if expected is not None:

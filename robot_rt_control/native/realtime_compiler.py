@@ -32,6 +32,7 @@ types: Any = numba_types  # Numba lists only some of its types where checkers lo
 _FunctionCompiler: Any = numba_dispatcher._FunctionCompiler  # type: ignore[attr-defined]  # likewise
 
 
+
 def _texts_once(kind: Any) -> None:
     """Make the text of each type of this kind once: Numba asks for those of the world and its parts 20 000 times.
 

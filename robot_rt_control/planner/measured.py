@@ -51,7 +51,9 @@ def measure_start(workcell: Workcell, parts: Sequence[str], pose: str, measure: 
             *([] if sensor is None else _unknown_values(sensor, values)),
         ]
     )
-    joints = {part.name: tuple(values[f"{part.name}.position[{j}]"] for j in range(part.dof)) for part in jointed}
+    joints = {
+        part.name: tuple(values[f"{part.name}.position[{j}]"] for j in range(part.dof)) for part in jointed
+    }
     return Measured(joints=joints, body=None if sensor is None else _pose_of(sensor, values))
 
 

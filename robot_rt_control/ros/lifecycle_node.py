@@ -38,7 +38,9 @@ class NodeParameter:
 
     def descriptor(self) -> ParameterDescriptor:
         """Its descriptor, which ROS shows and checks."""
-        descriptor = ParameterDescriptor(name=self.name, description=self.description, read_only=not self.changeable)
+        descriptor = ParameterDescriptor(
+            name=self.name, description=self.description, read_only=not self.changeable
+        )
         if self.choices:
             descriptor.additional_constraints = "one of: " + ", ".join(self.choices)
         if self.minimum is not None or self.maximum is not None:

@@ -56,7 +56,9 @@ def refusal_messages(error: RobotControlError) -> list[Any]:
 
 def _message(error: RobotControlError) -> Any:
     public = next(c.__name__ for c in type(error).__mro__ if error_class(c.__name__) is c)
-    message = msg.Refusal(error=public, what=error.what, expected=error.expected, got=error.got, hint=error.hint)
+    message = msg.Refusal(
+        error=public, what=error.what, expected=error.expected, got=error.got, hint=error.hint
+    )
     if isinstance(error, DefinitionError):
         message.line = error.line
     if isinstance(error, ConditionError):

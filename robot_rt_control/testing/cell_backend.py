@@ -300,7 +300,9 @@ class CellBackend:
     def protective_stop(
         self, *, stop: bool, source: str, reason: str, who: str, secret: str, everything: bool = False
     ) -> int:
-        return self.server.protective_stop(stop, reason, source=source, who=who, secret=secret, everything=everything)
+        return self.server.protective_stop(
+            stop, reason, source=source, who=who, secret=secret, everything=everything
+        )
 
     def resume(self, key: SessionKey, who: str) -> int:
         self.server.authorize(key.id, key.secret, "resume_session", operator=True)

@@ -279,7 +279,9 @@ class _Composer:
             raise self.too_deep(event.start_mark.line + 1)
         if self.count > MAX_YAML_ITEMS:
             limit = f"at most {MAX_YAML_ITEMS} (MAX_YAML_ITEMS)"
-            raise self.error(event, "too many items, those included that aliases repeat", limit, "more", CapacityError)
+            raise self.error(
+                event, "too many items, those included that aliases repeat", limit, "more", CapacityError
+            )
 
     def scalar(self, event: Any) -> _Item:
         if "\0" in event.value:  # an escape; no name, path or text has a use for it

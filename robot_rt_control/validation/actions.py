@@ -153,7 +153,9 @@ def _kinds(slot: Slot) -> list[str]:
     return [kind.name.lower() for kind in slot.kinds if kind != PartKind.AXIS] or ["axis"]
 
 
-def _find_in_slot(of: str, action_type: DeclaredType, slot: Slot, name: str, catalogue: Catalogue, path: Path) -> Found:
+def _find_in_slot(
+    of: str, action_type: DeclaredType, slot: Slot, name: str, catalogue: Catalogue, path: Path
+) -> Found:
     part = catalogue.part(name)
     if part is None and catalogue.parts is not None:
         known = {*catalogue.parts, *catalogue.roles}

@@ -43,7 +43,9 @@ class Waiting:
 
 
 @contextmanager
-def told(say: Callable[[str], object], doing: str, *, every_s: float = defaults.STARTUP_REPORT_S) -> Iterator[None]:
+def told(
+    say: Callable[[str], object], doing: str, *, every_s: float = defaults.STARTUP_REPORT_S
+) -> Iterator[None]:
     """While the block runs, report at intervals what it does and for how long: "still compiling … (20 s)".
 
     Args:

@@ -15,7 +15,6 @@ __all__ = ["editor", "robot"]
 
 PICTURES = Path(__file__).parents[2] / ".build" / "screenshots"
 
-
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     path = browser_path()

@@ -37,10 +37,8 @@ def select(page: Any, id: str) -> None:
 
 def field(page: Any, label: str, within: Any = None) -> Any:
     """The field of a form, with its mistake."""
-    return (
-        (within or page)
-        .locator(".inspector .field" if within is None else ".field")
-        .filter(has=page.get_by_label(label, exact=True))
+    return (within or page).locator(".inspector .field" if within is None else ".field").filter(
+        has=page.get_by_label(label, exact=True)
     )
 
 
@@ -228,7 +226,9 @@ def test_E14_folding_by_keyboard_alone(come: Callable[..., Any]) -> None:
     assert text_of(page) == LONGER
 
 
-def test_versions_are_compared_as_pictures_in_words(come: Callable[..., Any], picture: Any, robot: MemoryRobot) -> None:
+def test_versions_are_compared_as_pictures_in_words(
+    come: Callable[..., Any], picture: Any, robot: MemoryRobot
+) -> None:
     for text in (
         RACE.replace("$both.press.watch.push", "felt"),
         "name: race\nstart: both\nnodes:\n  both: {first_of: {press: {skill: move_until_contact}, clock: {wait: 9}}, "

@@ -487,7 +487,9 @@ def test_E8_a_page_reloaded_and_a_server_restarted_in_a_run(
         assert text_of(page) == LONG
 
 
-def test_E6_people_take_over_and_all_may_stop(come: Callable[..., Any], robot: MemoryRobot, picture: Any) -> None:
+def test_E6_people_take_over_and_all_may_stop(
+    come: Callable[..., Any], robot: MemoryRobot, picture: Any
+) -> None:
     ann, ben, eve = come("Ann"), come("Ben"), come("Eve", watching=True)
     open_text(ann, LONG)
     ann.get_by_role("button", name="Operate", exact=True).click()

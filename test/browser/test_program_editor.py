@@ -312,8 +312,7 @@ def test_motion_commands_and_strategies_have_forms(come: Callable[..., Any], pic
     picture(page, "program_strategies")
     written = ProgramTemplate(text_of(page)).sample().definition.actions[-1].strategies
     assert [(a.axis, [(s.name, s.law, s.when) for s in a.strategies]) for a in written] == [
-        ("z", [("force", "force", "below.distance < 0.1"), ("slow", "velocity", "")])
-    ]
+        ("z", [("force", "force", "below.distance < 0.1"), ("slow", "velocity", "")])]
     assert "# to begin with" in text_of(page)
     assert serious(page) == []
     page.get_by_role("button", name="Remove strategy 1 of z").click()

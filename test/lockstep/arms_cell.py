@@ -24,14 +24,13 @@ def arms_file(folder: Path, n: int, *, period: float = 0.001) -> Path:
     }
     path = folder / f"arms_{n}.yaml"
     path.write_text(
-        yaml.safe_dump(
-            sort_keys=False,
-            data={
+        yaml.safe_dump(sort_keys=False, data=
+            {
                 "name": "arms",
                 "period": period,
                 "parts": {f"arm{i}": arm for i in range(n)},
                 "devices": {"mock": {"plugin": "mock"}},
-            },
+            }
         )
     )
     return path

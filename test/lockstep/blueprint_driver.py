@@ -15,7 +15,9 @@ from robot_rt_control.blueprint.graph.results import Results, with_standard
 
 def leaf(*outputs: str, results: Results | None = None, **arguments: Any) -> Call:
     given = {name: Given(value=value) for name, value in arguments.items()}
-    return Call(kind=Kind.LEAF, skill="skill", arguments=given, outputs=outputs, results=with_standard(results or {}))
+    return Call(
+        kind=Kind.LEAF, skill="skill", arguments=given, outputs=outputs, results=with_standard(results or {})
+    )
 
 
 def calls(graph: str, results: Results | None = None, **arguments: Any) -> Call:
@@ -98,7 +100,9 @@ class Driver:
 
     def end(self, path: str, result: str = "done", reason: str = "", /, **outputs: Any) -> Taken:
         """A skill ends."""
-        return self.give(events.Ended(activity=self.running.pop(path), result=result, reason=reason, outputs=outputs))
+        return self.give(
+            events.Ended(activity=self.running.pop(path), result=result, reason=reason, outputs=outputs)
+        )
 
     def ends(self, *paths: str) -> None:
         for path in paths:

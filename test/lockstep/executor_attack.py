@@ -35,7 +35,7 @@ REST_TICKS = 500
 LONGEST_TICKS = 4000
 """By then a cancelled run has ended: what hangs is abandoned after 2 s."""
 
-CODE = """
+CODE = '''
 from robot_rt_control.blueprint.makers import Handle, skill
 
 @skill(roles={"arm": {"kinds": ["arm"], "default": "arm"}})
@@ -50,7 +50,7 @@ def stubborn(handle: Handle) -> None:
             handle.sleep(0.01)
         except BaseException:
             handle.pause()
-"""
+'''
 SKILLS = MappingProxyType({
     "swing": "commands: [{say: ['swing {far}', swing], busy: wait}, {gesture: wave}, {when: arm.tool.z > -10}]\n"
     "parameters: {far: {unit: m, default: 0.01}}\nnodes:\n"
@@ -84,7 +84,8 @@ WORDS = ("", "again", "next", "yes", "no", "done", "failed", "cancelled", "timeo
 
 
 class Attacked:
-    """An executor, and everything that can happen to it. Each method may come at any moment."""
+    """An executor, and everything that can happen to it. Each method may come at any moment.
+"""
 
     def __init__(self, client: LockstepClient, workcell: Catalogue, code: Capabilities, folder: Path) -> None:
         self.client, self.cell = client, client.cell

@@ -108,7 +108,9 @@ class HandOver:
         self.session.add(
             *(Action(f"{m}{i}", kind, parts=f"p{i}", **p) for i in range(PARTS) for m, (kind, p) in MOTIONS.items()),
             *(
-                Action(f"laws{i}", "hold", parts=f"p{i}", strategies={"x": strategies(i, 0), "turn": strategies(i, 1)})
+                Action(
+                    f"laws{i}", "hold", parts=f"p{i}", strategies={"x": strategies(i, 0), "turn": strategies(i, 1)}
+                )
                 for i in range(PARTS)
             ),
         )

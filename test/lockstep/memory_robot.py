@@ -563,14 +563,8 @@ class MemoryRobot:
 
     def parts(self) -> list[Json]:
         return [
-            {
-                "name": name,
-                "kind": part.kinds[0],
-                "operational_state": "enabled",
-                "fault": "",
-                "session": "",
-                "joint_names": list(part.joints or ()),
-            }
+            {"name": name, "kind": part.kinds[0], "operational_state": "enabled", "fault": "", "session": "",
+             "joint_names": list(part.joints or ())}
             for name, part in (self.workcell.parts or {}).items()
         ]
 
@@ -627,3 +621,5 @@ class MemoryRobot:
     def on_state(self, callback: Callable[[Json], None]) -> None:
         self._callbacks.append(callback)
         self._last = ""
+
+

@@ -57,7 +57,9 @@ def _graph(random: Random, name: str, callees: list[str]) -> Graph:
     return Graph(name=name, start=ids[0], nodes=nodes, reactions=reactions, results=_GRAPH)
 
 
-def _call(random: Random, id: str, ids: list[str], with_output: list[str], callees: list[str], *, leaf: bool) -> Call:
+def _call(
+    random: Random, id: str, ids: list[str], with_output: list[str], callees: list[str], *, leaf: bool
+) -> Call:
     kinds = ["leaf"] * 4 + ["graph"] * 3 + ["wait", "ask", "log", "branches"]
     kind = "leaf" if leaf else random.choice(kinds)
     if kind == "graph" and callees:

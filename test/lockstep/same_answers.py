@@ -475,10 +475,9 @@ def streamed(client: Client) -> list[Event]:
         session.stream("push", "acceleration").write([0.0] * 6 + [9.0])
         assert "value 6 of a sample is beyond its range" in session.wait_for("stream_refused", 60.0).reason
         wrench.write([-1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-        assert (
-            f"ValueError: no model of a pull; got the exception at {PUSH}:"
-            in session.wait_for("stream_refused", 60.0).reason
-        )
+        assert f"ValueError: no model of a pull; got the exception at {PUSH}:" in session.wait_for(
+            "stream_refused", 60.0
+        ).reason
         return session.events
 
 

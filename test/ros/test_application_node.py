@@ -192,7 +192,9 @@ def test_a_program_that_fails_is_logged_and_its_sessions_are_closed(
     assert server.calls[-1] == "close_session"
 
 
-def test_a_program_that_does_not_listen_loses_its_sessions(server: FewWords, start: Callable[..., Application]) -> None:
+def test_a_program_that_does_not_listen_loses_its_sessions(
+    server: FewWords, start: Callable[..., Application]
+) -> None:
     application = start("def main(client):\n    client.session('arm')\n    print('opened')\n    time.sleep(100)\n")
     assert application.says("opened")
     assert application.stop() == 0

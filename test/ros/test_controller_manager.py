@@ -210,11 +210,9 @@ def test_controllers_are_brought_up_and_switched(fake: tuple[Tools, FewWords]) -
     assert by_name["c"].claimed_interfaces == by_name["c"].required_command_interfaces == ["joint_2/position"]
     assert by_name["a"].claimed_interfaces == [] and by_name["a"].required_command_interfaces == ["joint_1/position"]
     eventually(
-        lambda: (
-            tools.activity
-            and {c.name: c.state.label for c in tools.activity[-1].controllers}
-            == {"joint_state_broadcaster": "active", "a": "inactive", "b": "active", "c": "active"}
-        )
+        lambda: tools.activity
+        and {c.name: c.state.label for c in tools.activity[-1].controllers}
+        == {"joint_state_broadcaster": "active", "a": "inactive", "b": "active", "c": "active"}
     )
     assert [(h.name, h.state.id) for h in tools.activity[-1].hardware_components] == [("sim", 3)]
     answer = tools.call("switch_controller", deactivate_controllers=["joint_state_broadcaster"], strictness=BEST_EFFORT)

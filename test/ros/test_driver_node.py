@@ -124,7 +124,9 @@ class Slow(MockPlugin):
 """
 
 
-def test_a_stop_while_its_device_opens_closes_it(start: Callable[..., subprocess.Popen[str]], tmp_path: Path) -> None:
+def test_a_stop_while_its_device_opens_closes_it(
+    start: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> None:
     (tmp_path / "slow.py").write_text(SLOW)
     text = WORKCELL.read_text().replace("urdf: ", f"urdf: {WORKCELL.parent}/")
     (tmp_path / "cell.yaml").write_text(text.replace("    mock: ", '    "slow.py:Slow": '))

@@ -47,7 +47,9 @@ def cell(own_domain: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     folder = tmp_path_factory.mktemp("editor")
     arguments = ["--workcell", "bench", "--controllers", "false", "--no-frames", "--blueprints"]
     arguments += ["--editor", "--editor-port", "0"]
-    with DemoWorkcell(arguments, folder / "workcell.log", environment={"XDG_DATA_HOME": str(folder)}) as made:
+    with DemoWorkcell(
+        arguments, folder / "workcell.log", environment={"XDG_DATA_HOME": str(folder)}
+    ) as made:
         with Client("starting", timeout_s=60.0) as starting:
             made.wait_until_ready(starting, lambda _: None)
             starting.enable()

@@ -157,7 +157,9 @@ class Listening(WorkcellNode):
 
 
 def test_parameters_are_read_only_or_checked_and_effective_at_once(context: Context) -> None:
-    node = Listening("node", PARAMETERS, common=(AUTOSTART,), context=context, cli_args=[], use_global_arguments=False)
+    node = Listening(
+        "node", PARAMETERS, common=(AUTOSTART,), context=context, cli_args=[], use_global_arguments=False
+    )
     node.changes = []
     observer = rclpy.create_node("observer", context=context)
     executor = MultiThreadedExecutor(num_threads=3, context=context)

@@ -84,7 +84,9 @@ def start(
     )
 
 
-def run(activate: str, number: signal.Signals | None = None, **options: Any) -> tuple[int, list[str]]:
+def run(
+    activate: str, number: signal.Signals | None = None, **options: Any
+) -> tuple[int, list[str]]:
     """Exit code and calls of a node whose `activate` does this, ended by a signal once it is in there."""
     process = start(activate=activate, **options)
     lines = []
@@ -219,7 +221,9 @@ def test_help_is_printed_instead_of_running_the_node(word: str) -> None:
     assert "configure" not in output and "rate (float, 1..9; default 5.0)" in output
 
 
-@pytest.mark.parametrize(("value", "text"), [("7", "must be of type DOUBLE"), ("20.0", "not in a valid range")])
+@pytest.mark.parametrize(
+    ("value", "text"), [("7", "must be of type DOUBLE"), ("20.0", "not in a valid range")]
+)
 def test_a_wrong_parameter_is_refused_in_one_line(value: str, text: str) -> None:
     process = start("--ros-args", "-p", f"rate:={value}")
     output, errors = process.communicate(timeout=60.0)

@@ -31,6 +31,7 @@ BUSY_S = 20.0
 """and this is what a busy machine may add: planning itself would go on for minutes."""
 
 
+
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pusher, whose camera sees the slider 10 mm further than where it begins; on the mock nothing moves it."""

@@ -139,7 +139,9 @@ class Rig:
 
     def start(self, text: str, **values: Any) -> Abandonable:
         template = SkillTemplate(text)
-        catalogue = SkillCatalogue(offline_catalogue(), {}, {template.name: template}, interfaces=InstalledTypes())
+        catalogue = SkillCatalogue(
+            offline_catalogue(), {}, {template.name: template}, interfaces=InstalledTypes()
+        )
         given = tuple(ParameterValue(name=name, value=value) for name, value in values.items())
         order = orders.StartSkill(activity=7, path=("a",), skill=template.name, arguments=given, parts={})
         return self.makers(order, catalogue.find(template.name), catalogue, self.robot, None)

@@ -89,7 +89,9 @@ def test_every_service_and_action_shows_a_call(name: str) -> None:
 @pytest.mark.parametrize("name", SERVICES_AND_ACTIONS)
 def test_example_call_has_fields_of_the_request(name: str) -> None:
     request = {
-        field["name"]: field for field in map(FIELD.match, text_of(name).partition("---")[0].splitlines()) if field
+        field["name"]: field
+        for field in map(FIELD.match, text_of(name).partition("---")[0].splitlines())
+        if field
     }
     for call in re.findall(r'^# ros2 .*? "(\{.*\})"$', text_of(name), re.MULTILINE):
         given = yaml.safe_load(call)

@@ -227,7 +227,9 @@ class Parallel(Activity):
         if not self._running:
             verdict = Outcome.standard(CANCELLED) if self._cancelled else self._verdict or Outcome.standard(DONE)
             super().end(
-                Outcome(result=verdict.result, failure=verdict.failure, reason=verdict.reason, outputs=self._outputs)
+                Outcome(
+                    result=verdict.result, failure=verdict.failure, reason=verdict.reason, outputs=self._outputs
+                )
             )
 
     def _decide(self, verdict: Outcome) -> None:

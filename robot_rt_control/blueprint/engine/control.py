@@ -224,7 +224,9 @@ class Control:
         if command.result not in call.results:
             known = unknown("result", command.result, call.results)
             raise Refused(f"node {node!r} has no result {command.result!r}; expected {known}")
-        outcome = Outcome(result=command.result, failure=call.results[command.result], reason="skipped by a person")
+        outcome = Outcome(
+            result=command.result, failure=call.results[command.result], reason="skipped by a person"
+        )
         if self.standing is None:
             if frame.cut is not None:
                 raise Refused(f"node {node!r} is ending")
@@ -244,7 +246,9 @@ class Control:
     def _skipped(self, path: Path) -> tuple[Frame, str]:
         """The frame and node that a skip names."""
         chain, standing = self._live_chain(), self.standing
-        nodes = {(*frame.path, frame.node): frame for frame in chain if standing is None or frame is not standing.frame}
+        nodes = {
+            (*frame.path, frame.node): frame for frame in chain if standing is None or frame is not standing.frame
+        }
         if standing is not None and standing.when != "after":
             nodes[standing.path] = standing.frame
         if not path and standing is not None and standing.when == "after":

@@ -26,7 +26,9 @@ def only(element: Element, names: Iterable[str]) -> None:
     """Refuse attributes other than these."""
     for name in element.attributes:
         if name not in (*names, *WITHOUT_MEANING):
-            raise element.mistake(f"<{element.tag}> has no port {name!r}", expected=", ".join(names) or "no ports")
+            raise element.mistake(
+                f"<{element.tag}> has no port {name!r}", expected=", ".join(names) or "no ports"
+            )
 
 
 def children_of(element: Element, least: int, most: int | None = None) -> list[Element]:

@@ -121,7 +121,9 @@ class _Importer:
                             f"tree {id!r} has the name of a program or an action type", expected="another ID"
                         )
                 elif element.tag != "TreeNodesModel":
-                    raise element.mistake(f"<{element.tag}> is not imported", expected="BehaviorTree or TreeNodesModel")
+                    raise element.mistake(
+                        f"<{element.tag}> is not imported", expected="BehaviorTree or TreeNodesModel"
+                    )
         self.main = self.root.attributes.get("main_tree_to_execute") or (
             next(iter(self.trees)) if len(self.trees) == 1 else ""
         )

@@ -167,7 +167,9 @@ class BlueprintsNode(WorkcellNode):
             simulated = str(self.get_parameter("use_sim_time").value).lower()
             arguments = ["--ros-args", "-p", f"use_sim_time:={simulated}", "--enclave", self.enclave()]
             name, space = f"{self.get_name()}_client", self.get_namespace()
-            self._client = Client(name, namespace=space, arguments=arguments, timeout_s=_ANSWER_S, startup_s=_ANSWER_S)
+            self._client = Client(
+                name, namespace=space, arguments=arguments, timeout_s=_ANSWER_S, startup_s=_ANSWER_S
+            )
         backend = self._client.backend
         backend.present()
         assert self._workcell is not None  # made by `configure`

@@ -280,7 +280,9 @@ class Executor:
         else:
             self.robot.check(run.parts)
             name = f"blueprint {run.skill}"
-            run.performer = RobotPerformer(self.robot, run.catalogue, run.plan, name, run.parts, makers=self._makers)
+            run.performer = RobotPerformer(
+                self.robot, run.catalogue, run.plan, name, run.parts, makers=self._makers
+            )
         try:
             self._begin_log(run, moment)
         except OSError as error:

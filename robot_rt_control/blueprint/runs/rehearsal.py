@@ -134,3 +134,5 @@ class Rehearsal:
             reason="chosen in a rehearsal" if results[ending.result] else "",
             outputs={**outputs, **ending.outputs},
         )
+
+

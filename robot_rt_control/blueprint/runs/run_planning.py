@@ -117,7 +117,9 @@ def _found(start: Start, library: SkillLibrary) -> tuple[SkillCatalogue, str, St
 
 def _wrapped(name: str, parameters: Iterable[ParameterValue], parts: Mapping[str, str], roles: Iterable[str]) -> str:
     """A text that calls one program or action type."""
-    values = {p.name: {"value": _written(p.value), "unit": p.unit} if p.unit else _written(p.value) for p in parameters}
+    values = {
+        p.name: {"value": _written(p.value), "unit": p.unit} if p.unit else _written(p.value) for p in parameters
+    }
     call = {"skill": name, "with": values, "parts": {role: parts[role] for role in roles if role in parts}}
     return dump({"name": f"run_{name.partition('@')[0].replace('.', '_')}", "is": {k: v for k, v in call.items() if v}})
 

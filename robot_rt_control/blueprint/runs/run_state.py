@@ -95,7 +95,9 @@ def state_of(engine: Engine) -> RunState:
         will_pause=control.pause_after,
         ending=engine.is_ending and engine.outcome is None,
         jump=shown_path(control.jump.target) if control.jump is not None else "",
-        questions=tuple(activity.question for activity in running if activity.question is not None),
+        questions=tuple(
+            activity.question for activity in running if activity.question is not None
+        ),
         before=tuple(sorted(map(shown_path, control.before))),
         after=tuple(sorted(map(shown_path, control.after))),
         outcome=engine.outcome,

@@ -350,7 +350,9 @@ class SkillLibrary:
     # --- changing -------------------------------------------------------------------------------
 
     @_alone
-    def save(self, text: str, *, based_on: int | None = None, check_only: bool = False, draft: bool = False) -> Saved:
+    def save(
+        self, text: str, *, based_on: int | None = None, check_only: bool = False, draft: bool = False
+    ) -> Saved:
         """Check a skill and keep it as the next version of its name, or only check it.
 
         Args:

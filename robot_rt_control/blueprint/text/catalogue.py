@@ -154,7 +154,9 @@ class SkillCatalogue:
             elif reference in self._types:
                 self._existing[reference] = _of_type(self._types[reference])
             else:
-                raise DefinitionError(f"unknown skill {reference!r}", expected=unknown("skill", reference, self.names))
+                raise DefinitionError(
+                    f"unknown skill {reference!r}", expected=unknown("skill", reference, self.names)
+                )
         return self._existing[reference]
 
     def _of_file(self, name: str, template: SkillTemplate, callers: tuple[str, ...]) -> Skill:
@@ -227,7 +229,9 @@ class SkillCatalogue:
         )
 
 
-def _action_variables(types: Mapping[str, DeclaredType], filled: FilledProgram | None) -> dict[str, Variables | None]:
+def _action_variables(
+    types: Mapping[str, DeclaredType], filled: FilledProgram | None
+) -> dict[str, Variables | None]:
     actions = filled.draft.actions if filled is not None else ()
     return {a.id: variables_of_type(types[a.type]) if a.type in types else None for a in actions}
 

@@ -59,7 +59,9 @@ def _then(value: Any) -> Any:
     return [{"go": item} if isinstance(item, str) else item for item in listed]
 
 
-SkillName = Annotated[str, AfterValidator(_reference), Field(json_schema_extra={"pattern": f"^{_SKILL_PATTERN}$"})]
+SkillName = Annotated[
+    str, AfterValidator(_reference), Field(json_schema_extra={"pattern": f"^{_SKILL_PATTERN}$"})
+]
 Times = Annotated[int, BeforeValidator(_times, json_schema_input_type=Annotated[int, Field(ge=0, le=_MAX_TIMES)])]
 Condition = Annotated[str, BeforeValidator(_condition, json_schema_input_type=str | bool)]
 

@@ -120,7 +120,7 @@ def _checked(output: Any, skill: str, by_server: Any, arguments: argparse.Namesp
         for warning in checked["warnings"]:
             output.warning(warning)
         nodes_of = len(template.content.nodes) or 1
-        output.good(f"{skill}: valid; {template.level.replace('_', ' ')}, {nodes_of} node{'s'[: nodes_of - 1]}")
+        output.good(f"{skill}: valid; {template.level.replace('_', ' ')}, {nodes_of} node{'s'[:nodes_of - 1]}")
     return checked
 
 

@@ -180,7 +180,9 @@ class Save:
             raise DefinitionError("--based-on", expected="one file", got=str(len(arguments.files)))
         output = Output(as_json=arguments.json)
         with connected(arguments) as blueprints:
-            told = save_files(blueprints, arguments.files, output, based_on=arguments.based_on, draft=arguments.draft)
+            told = save_files(
+                blueprints, arguments.files, output, based_on=arguments.based_on, draft=arguments.draft
+            )
         if output.as_json:
             output.result(told[0] if len(told) == 1 else {"skills": told})
         return ExitCode.DONE if all(one["version"] for one in told) else ExitCode.FAILED

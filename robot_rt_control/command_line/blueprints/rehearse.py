@@ -191,3 +191,5 @@ def _ask(question: str, answers: list[str]) -> str:
         if said in answers or len(fitting) == 1:
             return said if said in answers else fitting[0]
         print(f"expected one of these; got {said!r}", file=sys.stderr)
+
+

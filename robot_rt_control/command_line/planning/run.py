@@ -41,7 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
         output.warning("the plan is marked as not successful: the body will not arrive")
     with cancelled_by_signals() as cancelled, connect(arguments) as client:
         try:
-            run_plan(client, plan, workcell, pose=arguments.pose, cancelled=cancelled.is_set, phase=output.note)
+            run_plan(
+                client, plan, workcell, pose=arguments.pose, cancelled=cancelled.is_set, phase=output.note
+            )
         except Cancelled:
             output.result({"done": False}, "cancelled: all parts hold")
             return ExitCode.INTERRUPTED

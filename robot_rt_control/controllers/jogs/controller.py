@@ -111,7 +111,9 @@ class JogController(JoggingController[ArmJogger]):
         self.subscribe(JointJog, "delta_joint_cmds", self._on_joints)
 
     def _on_twist(self, message: Any) -> None:
-        self.pass_on(lambda jogger: jogger.jog_tool(_values(message.twist), message.header.frame_id, self.age(message)))
+        self.pass_on(
+            lambda jogger: jogger.jog_tool(_values(message.twist), message.header.frame_id, self.age(message))
+        )
 
     def _on_joints(self, message: Any) -> None:
         self.pass_on(

@@ -1,11 +1,11 @@
 """What the plugin `mujoco` takes beside what every simulator takes: a scene from an MJCF file.
 
-mujoco:
-  mjcf: scene.xml              # relative to the workcell file, package://…, file://… or absolute
-  keyframe: home               # where it begins; the parts' joints begin at their start_position
-  camera: overview             # a camera of the MJCF, for pictures; default: world.camera
-  sensors:
-    tool: [tool_pos, tool_quat]  # sensors of the MJCF, if they are not called like the part
+    mujoco:
+      mjcf: scene.xml              # relative to the workcell file, package://…, file://… or absolute
+      keyframe: home               # where it begins; the parts' joints begin at their start_position
+      camera: overview             # a camera of the MJCF, for pictures; default: world.camera
+      sensors:
+        tool: [tool_pos, tool_quat]  # sensors of the MJCF, if they are not called like the part
 """
 
 from __future__ import annotations

@@ -413,7 +413,7 @@ class MujocoWorld:
             if joint < 0 or model.jnt_type[joint] != mujoco.mjtJoint.mjJNT_FREE:
                 raise HardwareError(
                     f"{self._what}: {model.body(body).name!r} cannot be put elsewhere",
-                    expected='a body with a free joint, or with mocap="true"',
+                    expected="a body with a free joint, or with mocap=\"true\"",
                     got="one that is fixed in the world" if joint < 0 else "one on another joint",
                 )
             q, v = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])

@@ -100,7 +100,9 @@ def _link_of(root: ElementTree.Element, name: str) -> ElementTree.Element:
     return next(link for link in root.findall("link") if link.get("name") == name)
 
 
-def _shapes(link: ElementTree.Element, tag: str, folder: Path) -> Iterator[tuple[LinkShape, ElementTree.Element]]:
+def _shapes(
+    link: ElementTree.Element, tag: str, folder: Path
+) -> Iterator[tuple[LinkShape, ElementTree.Element]]:
     """Each shape, and the element `tag` that has it."""
     for element in link.findall(tag):
         X = np.eye(4)

@@ -16,7 +16,6 @@ FULL_SPEED_S = 0.5
 _SPEED = {"revolute": 1.0, "continuous": 1.0, "prismatic": 0.1}
 """[rad/s or m/s] guessed for a joint without a limit of velocity."""
 
-
 @dataclass
 class WorkcellText:
     """A workcell file and what to know about it."""

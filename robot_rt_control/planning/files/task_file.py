@@ -491,3 +491,5 @@ class _TaskReader:
         except PydanticCustomError as error:
             expected = str((error.context or {}).get("expected"))
             raise DefinitionError(setting.name, expected=expected, got=f"{text} = {result.value!r}") from None
+
+

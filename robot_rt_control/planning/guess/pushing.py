@@ -73,7 +73,9 @@ class Pushing:
             dynamics.close()
         return min(found, default=0.0)
 
-    def _path(self, dynamics: Dynamics, geom: int, row: tuple[guide.Push, ...], steps: int, share: float) -> guide.Path:
+    def _path(
+        self, dynamics: Dynamics, geom: int, row: tuple[guide.Push, ...], steps: int, share: float
+    ) -> guide.Path:
         center = dynamics.placement(geom, self.scene.actuated.start).center
         geometry = guide.Geometry(center=center, extents=self.problem.extents)
         faces = [pair.face for pair in self.scene.pairs]

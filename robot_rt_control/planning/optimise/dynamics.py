@@ -369,7 +369,9 @@ class Dynamics:
         self._place_joints(joints)
         center = self._data.geom_xpos[geom].copy()
         Jp, Jr = self._jacobians(center, int(self.scene.model.geom_bodyid[geom]))
-        return Placement(center=center, rotation=self._data.geom_xmat[geom].reshape(3, 3).copy(), linear=Jp, angular=Jr)
+        return Placement(
+            center=center, rotation=self._data.geom_xmat[geom].reshape(3, 3).copy(), linear=Jp, angular=Jr
+        )
 
     def extents(self) -> Array:
         """(pairs,) [m] of each pair's geometry, from its centre towards the face, at the start."""
@@ -442,7 +444,9 @@ class Dynamics:
     def _moment(self, state: Array, command: Array, found: list[contact_model.Distance]) -> Moment:
         """The kinematics are placed."""
         model, actuated = self.scene.model, self.scene.actuated
-        velocity = np.where(actuated.velocity_driven, command[self.n :], state[TIME + model.nq + actuated.v])
+        velocity = np.where(
+            actuated.velocity_driven, command[self.n :], state[TIME + model.nq + actuated.v]
+        )
         centers = [self._data.geom_xpos[pair.geom].copy() for pair, _ in self._geometries]
         bodies = [body for _, body in self._geometries]
         jacobians = [self._jacobians(center, body)[0] for center, body in zip(centers, bodies, strict=True)]

@@ -57,7 +57,9 @@ class TractionSettings:
     """Added to the inertia of velocity-driven joints, per greatest one of all: else the wrist alone would move."""
 
 
-def drawn_inputs(dynamics: Dynamics, trajectory: Trajectory, limits: Limits, settings: TractionSettings) -> Trajectory:
+def drawn_inputs(
+    dynamics: Dynamics, trajectory: Trajectory, limits: Limits, settings: TractionSettings
+) -> Trajectory:
     """A rollout in which each geometry with residual k is pulled to its face, and sudden motion is damped.
 
     Traction: force K k d̂ towards a point a little behind the face, through Jᵀ. Damping: K_v M (v_before - v), v_before

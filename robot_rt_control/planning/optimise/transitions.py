@@ -21,7 +21,9 @@ _FORCE = 5e-3
 """[m/s^2] Of the body's mass: the step of virtual forces."""
 
 
-def jacobians(dynamics: Dynamics, about: Trajectory, eps: float, centered: bool, virtual: bool) -> Iterator[Array]:
+def jacobians(
+    dynamics: Dynamics, about: Trajectory, eps: float, centered: bool, virtual: bool
+) -> Iterator[Array]:
     """(z, z + u) of each interval; without virtual forces, (z, z + n).
 
     Args:

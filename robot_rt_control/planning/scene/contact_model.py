@@ -113,7 +113,9 @@ def distance(face: Face, p_WB: Array, R_WB: Array, center: Array, support: Array
     linear = np.where(near, -inward, away / np.where(near, 1.0, length[..., None]))
     # The extent is the largest of inward · s over the geometry, so its change comes from rotations alone.
     extent = np.einsum("...i,...i->...", inward, support)
-    return Distance(phi=length - extent, point=point, inward=inward, linear=linear, angular=cross(inward, support))
+    return Distance(
+        phi=length - extent, point=point, inward=inward, linear=linear, angular=cross(inward, support)
+    )
 
 
 def cross(a: Array, b: Array) -> Array:

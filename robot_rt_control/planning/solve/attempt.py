@@ -1,8 +1,8 @@
 """One start of a search: the penalty loop and the solution without virtual forces, or the latter alone.
 
-penalty loop:  SCVX with k that costs more and more; residual k draws the geometries near (traction.py)
-after each accepted iterate:  SCVX with k = 0, first with the draw, then without it
-the result:    the best trajectory without virtual forces; the loop ends as soon as it is good enough
+    penalty loop:  SCVX with k that costs more and more; residual k draws the geometries near (traction.py)
+    after each accepted iterate:  SCVX with k = 0, first with the draw, then without it
+    the result:    the best trajectory without virtual forces; the loop ends as soon as it is good enough
 """
 
 from __future__ import annotations
@@ -101,7 +101,9 @@ def attempt(
 class _Run:
     dynamics: Dynamics
 
-    def __init__(self, problem: Problem, guess: Guess, watch: Callable[[Attempt, str, Iteration | None], None]) -> None:
+    def __init__(
+        self, problem: Problem, guess: Guess, watch: Callable[[Attempt, str, Iteration | None], None]
+    ) -> None:
         self.problem, self.guess, self._watch = problem, guess, watch
         self.n, self.settings = problem.n, problem.settings
         self.found = Attempt(name=guess.name)

@@ -277,7 +277,9 @@ class _Planning:
         return error
 
     def result(self) -> Result:
-        found = search.run(self._rounds(), good=lambda its: its.good, workers=self.settings.threads, watch=self._watch)
+        found = search.run(
+            self._rounds(), good=lambda its: its.good, workers=self.settings.threads, watch=self._watch
+        )
         with_plan = [its for its in found if its.best is not None]
         starts = tuple(its.name for its in found)
         if not with_plan:

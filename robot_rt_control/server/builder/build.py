@@ -120,5 +120,7 @@ def _describe(
         processor=native_code.processor(),
         created_by=native_code.compiler(),
         object_digest=hashlib.sha256(code).hexdigest(),
-        gap_methods=tuple(gap_method(source.action_type, s.name) or "" for s in stream_inputs(source.action_type)),
+        gap_methods=tuple(
+            gap_method(source.action_type, s.name) or "" for s in stream_inputs(source.action_type)
+        ),
     )

@@ -19,14 +19,7 @@ _DEAR_S = 1e-8
 PACKAGE_CALL_S = 3e-7
 """A call of a function of this package."""
 _OPERATIONS = (
-    ast.Assign,
-    ast.AugAssign,
-    ast.BinOp,
-    ast.UnaryOp,
-    ast.Compare,
-    ast.Subscript,
-    ast.Attribute,
-    ast.Call,
+    ast.Assign, ast.AugAssign, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Attribute, ast.Call,
 )
 
 

@@ -27,7 +27,9 @@ class LoopEvents:
     That thread never waits for the server's lock for changes: who holds it may be waiting for an event.
     """
 
-    def __init__(self, connection: Connection, registry: SessionRegistry, sessions: SessionLife, hub: EventHub) -> None:
+    def __init__(
+        self, connection: Connection, registry: SessionRegistry, sessions: SessionLife, hub: EventHub
+    ) -> None:
         self._connection, self._registry, self._sessions, self._hub = connection, registry, sessions, hub
         self._translator: EventTranslator
         self._sample_listeners: list[SampleListener] = []

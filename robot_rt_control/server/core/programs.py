@@ -77,7 +77,9 @@ def find_programs(
     return [server.programs.get(name)] if name else server.programs.all(search, tags)
 
 
-def save_program(server: ServerCore, text: str, *, name: str = "", check_only: bool, based_on: int = 0) -> SavedProgram:
+def save_program(
+    server: ServerCore, text: str, *, name: str = "", check_only: bool, based_on: int = 0
+) -> SavedProgram:
     """Check a program and keep it as the next version of its name, or only check it.
 
     Args:

@@ -72,7 +72,9 @@ def goals_of(action: DefinedAction, view: SnapshotView) -> Iterator[Goal]:
 def goal_shapes(goal: Goal) -> list[Shape]:
     """A green ball at the goal, and its axes x y z in red, green, blue."""
     at = points_of([goal.position])
-    ball = Shape(namespace="goal", frame=WORLD, kind=ShapeKind.SPHERE, points=at, size=0.04, color=(*GREEN[:3], 0.6))
+    ball = Shape(
+        namespace="goal", frame=WORLD, kind=ShapeKind.SPHERE, points=at, size=0.04, color=(*GREEN[:3], 0.6)
+    )
     if goal.orientation is None:
         return [ball]
     R = np.eye(4)[:3, :3]  # as in `Pose.matrix`: for this kind of array it is compiled already

@@ -46,4 +46,6 @@ class ToolTrail:
         points = tuple(point for _, point in self._points)
         if len(points) < 2:
             return []
-        return [Shape(namespace="path", frame=WORLD, kind=ShapeKind.LINE_STRIP, points=points, size=0.006, color=BLUE)]
+        return [
+            Shape(namespace="path", frame=WORLD, kind=ShapeKind.LINE_STRIP, points=points, size=0.006, color=BLUE)
+        ]

@@ -304,7 +304,9 @@ class StreamWriter:
                 got=f"length {length:.3g}",
             )
 
-    def _push(self, sample: np.ndarray, clamped: bool, sequence: int, tick: int, time: float, made: float) -> bool:
+    def _push(
+        self, sample: np.ndarray, clamped: bool, sequence: int, tick: int, time: float, made: float
+    ) -> bool:
         ring = self._ring
         head = int(ring.head)
         if head - load_acquire(self._address + _TAIL) >= capacities.STREAM_RING_ENTRIES:

@@ -375,7 +375,9 @@ class Definer:
         axes = {x.name: i for i, x in enumerate(action.prepared.axes)}
         of = f"action {action.id!r}: strategies of {axis!r}"
         if axis not in axes:
-            raise DefinitionError(of, expected=unknown("degree of freedom with strategies", axis, axes), got=repr(axis))
+            raise DefinitionError(
+                of, expected=unknown("degree of freedom with strategies", axis, axes), got=repr(axis)
+            )
         laws = {law.definition.name: i for i, law in enumerate(action.prepared.axes[axes[axis]].laws)}
         if strategy not in laws:
             raise DefinitionError(of, expected=unknown("strategy", strategy, laws), got=repr(strategy))

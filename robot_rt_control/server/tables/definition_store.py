@@ -289,7 +289,9 @@ class Change:
         (number,) = self._take(store.motion_queues, 1)
         entries = queue_entries(group.braking_rate, group.n_points, store.period)
         size = 8 * entries * entry_words(group.plans)
-        queue = MotionQueue(number=number, offset=self._region(store.set_points, size), entries=entries, size=size)
+        queue = MotionQueue(
+            number=number, offset=self._region(store.set_points, size), entries=entries, size=size
+        )
         motion = Motion(queue=queue, plans=group.plans, n_points=group.n_points, period=store.period)
         store.profilers.start(motion, label)
         self._undo.append(lambda: store.profilers.stop(number))

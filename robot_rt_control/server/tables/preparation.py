@@ -197,7 +197,9 @@ class Preparer:
             axes.append(PreparedAxis(name=axis.axis, part=self._parts[part], joint=joint, record=record, laws=laws))
         return tuple(axes)
 
-    def _degree_limits(self, of: str, instance: ActionType | RemoteAction, parameters: np.ndarray) -> np.ndarray:
+    def _degree_limits(
+        self, of: str, instance: ActionType | RemoteAction, parameters: np.ndarray
+    ) -> np.ndarray:
         if isinstance(instance, RemoteAction):
             return instance.degree_limits(of, parameters.tobytes(), self._measured())
         params = parameters.view(parameter_dtype(type(instance)))[0]
@@ -257,7 +259,9 @@ class Preparer:
         merged = {**present, **changed}
         return {p.name: merged[p.name] for p in registered.declared.parameters if p.name in merged}
 
-    def fill(self, of: str, instance: ActionType | RemoteAction, values: Mapping[str, ParameterValue]) -> np.ndarray:
+    def fill(
+        self, of: str, instance: ActionType | RemoteAction, values: Mapping[str, ParameterValue]
+    ) -> np.ndarray:
         """The parameter record for checked values, as bytes.
 
         Args:
@@ -269,7 +273,9 @@ class Preparer:
         if isinstance(instance, RemoteAction):
             return np.frombuffer(instance.fill(of, values, self._measured()), np.uint8)
         memory = np.zeros(1, parameter_dtype(type(instance)))
-        run_user_code(of, type(instance), "prepare_parameters", lambda: fill_parameters(instance, values, memory[0]))
+        run_user_code(
+            of, type(instance), "prepare_parameters", lambda: fill_parameters(instance, values, memory[0])
+        )
         return memory.view(np.uint8)
 
     def _measured(self) -> np.ndarray | None:

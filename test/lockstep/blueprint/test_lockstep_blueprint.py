@@ -52,7 +52,9 @@ nodes:
 
 
 def catalogue(*texts: str) -> SkillCatalogue:
-    found = SkillCatalogue(offline_catalogue(BENCH), {name: library_template(name) for name in library_programs()}, {})
+    found = SkillCatalogue(
+        offline_catalogue(BENCH), {name: library_template(name) for name in library_programs()}, {}
+    )
     for text in texts:
         template = SkillTemplate(text)
         check_skill(template, found)

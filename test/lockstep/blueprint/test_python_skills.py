@@ -128,7 +128,9 @@ def test_N41_python_functions_are_skills(code: Code, workcell: Catalogue, tmp_pa
         ("gripper", "'move_gripper' would move gripper; expected parts of the skill's roles: arm"),
     ],
 )
-def test_N42_what_a_function_does_wrong_is_failed(code: Code, client: LockstepClient, what: str, reason: str) -> None:
+def test_N42_what_a_function_does_wrong_is_failed(
+    code: Code, client: LockstepClient, what: str, reason: str
+) -> None:
     """With file and line; a part that is not of its roles cannot be moved, though the run holds it."""
     run = code.run(
         client,

@@ -84,7 +84,9 @@ reactions: [{when: arm.tool.z > 0.25, go: down, at: once}]
 
 
 def skills() -> SkillCatalogue:
-    found = SkillCatalogue(offline_catalogue(BENCH), {name: library_template(name) for name in library_programs()}, {})
+    found = SkillCatalogue(
+        offline_catalogue(BENCH), {name: library_template(name) for name in library_programs()}, {}
+    )
     for text in (HOME, DAY):
         template = SkillTemplate(text)
         check_skill(template, found)

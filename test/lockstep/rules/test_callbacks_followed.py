@@ -312,7 +312,9 @@ def test_B13_a_chain_is_stopped_whichever_of_its_actions_is_active(session: Sess
     assert session.active == ()
 
 
-def test_B13_unknown_is_not_at_rest(client: LockstepClient, session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_B13_unknown_is_not_at_rest(
+    client: LockstepClient, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
     followed = session.follow("far")
     client.sleep(0.3)
     monkeypatch.setattr(client.backend, "state_values", lambda names, session: dict.fromkeys(names, float("nan")))

@@ -43,6 +43,7 @@ def check_refusal(cell: LockstepCell, condition: str, text: str) -> None:
     assert condition in str(error.value) and text in str(error.value), str(error.value)
 
 
+
 def test_C1_the_grammar_means_what_it_says(cell: LockstepCell) -> None:
     cell.set_sensor("rangefinder/distance", 0.3)
     expected: dict[str, object] = {

@@ -181,7 +181,9 @@ def test_Q7_the_broadcaster_is_always_active(bench: Bench) -> None:
     assert bench.states["states"] == "active"
     manager.configure("states")
     assert manager.switch(["states"], [], STRICT) == "nothing had to be switched"
-    reason = "controller 'states' is always active: the executor publishes joint_states, with or without controllers"
+    reason = (
+        "controller 'states' is always active: the executor publishes joint_states, with or without controllers"
+    )
     assert refusal(manager.switch, [], ["states"], BEST_EFFORT) == reason
     assert refusal(manager.cleanup, "states") == refusal(manager.unload, "states") == reason
     assert bench.states["states"] == "active" and bench.calls() == []

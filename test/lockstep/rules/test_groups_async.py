@@ -41,7 +41,9 @@ def test_M9_lockstep_runs_are_bit_identical(tmp_path: Path) -> None:
 
 def slow(n: int, **options: Any) -> MotionGroup:
     """A motion longer than what the queue holds."""
-    commands = (MotionCommand(part=f"arm{i}", position=(2.5 - i, -1.0, 0.5), duration=12.0) for i in range(n))
+    commands = (
+        MotionCommand(part=f"arm{i}", position=(2.5 - i, -1.0, 0.5), duration=12.0) for i in range(n)
+    )
     return MotionGroup("go", *commands, profile="async", finish="together", **options)
 
 

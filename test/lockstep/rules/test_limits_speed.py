@@ -98,7 +98,9 @@ def test_L10_the_path_is_the_same_at_a_quarter_of_the_speed(arm: LockstepCell, m
 
 @pytest.mark.long
 @pytest.mark.parametrize("motion", MOTIONS)
-def test_L10_the_path_is_the_same_however_the_speed_changes_and_it_stands_at_0(arm: LockstepCell, motion: str) -> None:
+def test_L10_the_path_is_the_same_however_the_speed_changes_and_it_stands_at_0(
+    arm: LockstepCell, motion: str
+) -> None:
     random = Random(motion)
     reference = nominal(motion, 2500)
     start(arm, motion)

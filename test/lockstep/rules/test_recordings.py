@@ -216,7 +216,9 @@ def test_H5_what_a_profiler_does_while_ticks_run_takes_effect_in_the_same_tick_a
     assert main([str(tmp_path / "a.mcap")]) == SAME, capsys.readouterr().out
 
 
-def changed(source: Path, target: Path, topic: str, change: Callable[[int, bytearray], None], **values: str) -> None:
+def changed(
+    source: Path, target: Path, topic: str, change: Callable[[int, bytearray], None], **values: str
+) -> None:
     """The file with changed messages of a topic; `change` gets the number of each. `values`: of its metadata."""
     with source.open("rb") as stream, target.open("wb") as output:
         reader, writer, channels, n = make_reader(stream), Writer(output), {}, 0

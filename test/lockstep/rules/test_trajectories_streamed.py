@@ -67,7 +67,9 @@ class Bench:
         self.warnings: list[str] = []
         logger = SimpleNamespace(warning=lambda text, **_: self.warnings.append(text))
         clock = SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=10**9))
-        client: Any = SimpleNamespace(node=SimpleNamespace(get_logger=lambda: logger, get_clock=lambda: clock))
+        client: Any = SimpleNamespace(
+            node=SimpleNamespace(get_logger=lambda: logger, get_clock=lambda: clock)
+        )
         monkeypatch.setattr(module, "Follower", SlowFollower)
         monkeypatch.setattr(TrajectoryController, "offer", lambda self: None)
         self.seconds = 100.0

@@ -145,7 +145,7 @@ def test_L4_a_faulted_part_is_named_with_its_fault(bench: ServerBench, session: 
     )
     assert refusal(lambda: bench.server.set_motion(["arm"], "enable")) == (
         "enable of part 'arm' was refused; got the measured position left its range. Remove the cause: "
-        "move the joint back into its range by hand or by a recovery program, then "
+            "move the joint back into its range by hand or by a recovery program, then "
         "clear_faults, then enable"
     )
     assert refusal(lambda: bench.server.set_motion([], "enable")) == (

@@ -223,7 +223,9 @@ def test_free_standing_reactions_have_names_of_their_own(bench: ServerBench, wai
     server = bench.server
     session = server.open_session("", ["arm"], 0.0)
     server.define(session.id, [], [on("time > 1", name="late"), on("time > 2")])
-    assert "reaction 'late' exists" in refusal(lambda: server.define(session.id, [], [on("time > 3", name="late")]))
+    assert "reaction 'late' exists" in refusal(
+        lambda: server.define(session.id, [], [on("time > 3", name="late")])
+    )
     server.define(session.id, [], [on("time > 3")])
     assert list(server.contents(session).reactions) == ["late", "reaction_2", "reaction_3"]
     assert "keep_owner" in refusal(lambda: server.define(session.id, [], [on("time > 1", start="a", keep_owner=True)]))

@@ -194,7 +194,9 @@ def test_L2_random_positions_and_velocities(
 
 
 @pytest.mark.parametrize("not_finite", [0, 1000])
-def test_L2_random_efforts(cell: LockstepCell, watch: BorderWatch, run: Callable[..., None], not_finite: int) -> None:
+def test_L2_random_efforts(
+    cell: LockstepCell, watch: BorderWatch, run: Callable[..., None], not_finite: int
+) -> None:
     report = random_commands(cell, watch, run, modes=1 << (EFFORT - 1), not_finite=not_finite, hold=1, keep_room=False)
     assert report.strongest == 1.0
     assert (report.faults > 20) == (not_finite > 0)

@@ -63,7 +63,9 @@ def test_a_base_that_turns_keeps_its_direction_between_two_samples(drive: Drive)
     ("parameters", "direction"),
     [({}, 0.5), ({"heading": 0.2}, 0.7), ({"frame": "joints"}, 0.0), ({"frame": "joints", "heading": -0.3}, -0.3)],
 )
-def test_the_twist_is_along_the_axes_of_its_frame(drive: Drive, parameters: dict[str, Any], direction: float) -> None:
+def test_the_twist_is_along_the_axes_of_its_frame(
+    drive: Drive, parameters: dict[str, Any], direction: float
+) -> None:
     h = drive(0.5, **parameters)
     for twist, angle in (((0.3, 0.0, 0.0), direction), ((0.0, 0.3, 0.0), direction + math.pi / 2)):
         q = positions(h, 400, *twist)

@@ -34,7 +34,9 @@ def installed(folder: Path, name: str, *lines: str, **files: str) -> PathDistrib
         (["License: " + "x" * 100], {}, "x" * 59 + "…", ""),
     ],
 )  # fmt: skip
-def test_what_a_package_says(tmp_path: Path, lines: list[str], files: dict[str, str], licence: str, mark: str) -> None:
+def test_what_a_package_says(
+    tmp_path: Path, lines: list[str], files: dict[str, str], licence: str, mark: str
+) -> None:
     found = licence_of(installed(tmp_path, "some", *lines, **files), tmp_path)
     assert (found, Package("some", "1.0", found, "").mark) == (licence, mark)
 

@@ -36,7 +36,9 @@ def test_a_terminal_gets_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     console = Console(stream, ["a"])
     console.lines("a", ["one"])
     console.alarm("two")
-    assert stream.getvalue() == ("\033[32m[a]       \033[0m one\n\033[36m[workcell]\033[0m \033[31mtwo\033[0m\n")
+    assert stream.getvalue() == (
+        "\033[32m[a]       \033[0m one\n\033[36m[workcell]\033[0m \033[31mtwo\033[0m\n"
+    )
 
 
 def test_no_color_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:

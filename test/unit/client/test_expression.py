@@ -33,7 +33,9 @@ def test_expressions_become_the_text_of_the_grammar(expression, text):
     parse_condition(text)
 
 
-@given(x=st.floats(-2, 2), y=st.floats(-2, 2), done=st.booleans(), low=st.floats(-2, 2), high=st.floats(-2, 2))
+@given(
+    x=st.floats(-2, 2), y=st.floats(-2, 2), done=st.booleans(), low=st.floats(-2, 2), high=st.floats(-2, 2)
+)
 def test_an_expression_means_what_python_means(x, y, done, low, high):
     expression = (a < low) & (b > high) | ~(ready | (a >= b)) | (abs(a - (b - low)) > 1 - b + high)
     expected = (x < low and y > high) or not (done or x >= y) or abs(x - (y - low)) > 1 - y + high

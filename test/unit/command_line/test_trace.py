@@ -11,7 +11,9 @@ from robot_rt_control.command_line.trace import line
 from robot_rt_control.testing.lockstep_client import LockstepClient
 
 
-def test_events_come_one_in_each_line_and_filtered(client: LockstepClient, shown: Callable[..., str]) -> None:
+def test_events_come_one_in_each_line_and_filtered(
+    client: LockstepClient, shown: Callable[..., str]
+) -> None:
     with client.session("arm") as session, client.session("gripper") as other:
         session.add(Action("stay", "hold"))
         other.add(Action("grip", "hold"))

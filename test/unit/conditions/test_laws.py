@@ -155,7 +155,9 @@ def test_double_negation(tree: Condition, at: Values) -> None:
 
 
 @given(st.permutations([0, 1, 2]), st.tuples(conditions, conditions, conditions), values)
-def test_order_and_grouping_do_not_matter(permutation: list[int], operands: tuple[Condition, ...], at: Values) -> None:
+def test_order_and_grouping_do_not_matter(
+    permutation: list[int], operands: tuple[Condition, ...], at: Values
+) -> None:
     a, b, c = operands
     shuffled = tuple(operands[i] for i in permutation)
     for join in (And, Or):
@@ -178,7 +180,9 @@ def _asks_for_unknown(tree: Condition) -> bool:
 
 @given(conditions.filter(lambda tree: not _asks_for_unknown(tree)), values, st.sets(st.sampled_from(NAMES)))
 @settings(max_examples=200)
-def test_more_information_never_changes_what_is_known(tree: Condition, at: Values, forgotten: set[str]) -> None:
+def test_more_information_never_changes_what_is_known(
+    tree: Condition, at: Values, forgotten: set[str]
+) -> None:
     """Kleene's logic is monotone: what was known with less stays so with more. (`is_unknown` is no part of it.)"""
     less: Values = {name: NAN if name in forgotten else value for name, value in at.items()}
     known = kernel_value(tree, less)

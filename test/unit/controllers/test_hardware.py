@@ -33,6 +33,8 @@ def test_joints_have_the_modes_that_they_take_and_names_of_their_own(tmp_path: P
 
 def test_a_device_that_takes_no_commands_is_a_sensor(tmp_path: Path) -> None:
     file = tmp_path / "cell.yaml"
-    file.write_text("name: cell\nparts:\n  eye: {kind: rangefinder, device: laser}\ndevices:\n  laser: {mock: {}}\n")
+    file.write_text(
+        "name: cell\nparts:\n  eye: {kind: rangefinder, device: laser}\ndevices:\n  laser: {mock: {}}\n"
+    )
     laser = components(load_workcell(file))["laser"]
     assert (laser.type, laser.command_interfaces, laser.state_interfaces) == ("sensor", {}, ("eye/distance",))

@@ -35,7 +35,9 @@ def test_an_unknown_strictness_is_refused() -> None:
     bench = Bench()
     with pytest.raises(DefinitionError) as caught:
         bench.manager.switch(["a"], [], 5)
-    assert str(caught.value) == ("strictness; expected 1 (BEST_EFFORT), 2 (STRICT), 3 (AUTO), 4 (FORCE_AUTO); got 5")
+    assert str(caught.value) == (
+        "strictness; expected 1 (BEST_EFFORT), 2 (STRICT), 3 (AUTO), 4 (FORCE_AUTO); got 5"
+    )
     bench.manager.close(print)
 
 

@@ -141,8 +141,6 @@ def test_what_is_right_passes() -> None:
 def test_what_is_wrong_is_refused(kinds: Any, fields: Any, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         DeclaredType.of(type_for(*kinds, **fields))
-
-
 @pytest.mark.parametrize("length", [0, 65, True, 2.0, "dof"])
 def test_a_vector_has_a_length(length):
     class Odd(ActionType):
@@ -153,7 +151,8 @@ def test_a_vector_has_a_length(length):
     with pytest.raises(DefinitionError) as refused:
         DeclaredType.of(Odd)
     assert str(refused.value) == (
-        f"action type 'odd': length of the state variable 'error'; expected 1 to 64 (MAX_VECTOR_LENGTH); got {length!r}"
+        "action type 'odd': length of the state variable 'error'; expected 1 to 64 (MAX_VECTOR_LENGTH); "
+        f"got {length!r}"
     )
 
 

@@ -146,7 +146,10 @@ def test_program_capacities(monkeypatch: pytest.MonkeyPatch) -> None:
     reaction = ReactionDefinition(condition="x", event="e")
     actions = [action(id=f"a{i}", reactions=[reaction]) for i in range(3)]
     ProgramDefinition(actions=tuple(actions[:2]))
-    assert refusal(ProgramDefinition, actions=actions) == "too many actions; expected at most 2 (MAX_ACTIONS); got 3"
+    assert (
+        refusal(ProgramDefinition, actions=actions)
+        == "too many actions; expected at most 2 (MAX_ACTIONS); got 3"
+    )
     assert refusal(ProgramDefinition, actions=actions[:2], reactions=[reaction]) == (
         "too many reactions; expected at most 2 (MAX_REACTIONS); got 3"
     )

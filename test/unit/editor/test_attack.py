@@ -32,7 +32,9 @@ def attacked(robot: StrictRobot) -> Iterator[tuple[Served, EditorAttack]]:
         yield editor, EditorAttack(editor.port, operate=editor.enter(keys.operate), watch=editor.enter(keys.watch))
 
 
-def attack(made: tuple[Served, EditorAttack], robot: StrictRobot, log: pytest.LogCaptureFixture, n: int) -> None:
+def attack(
+    made: tuple[Served, EditorAttack], robot: StrictRobot, log: pytest.LogCaptureFixture, n: int
+) -> None:
     """Each kind gets what it should, and afterwards all is as before."""
     editor, attacking = made
     with log.at_level(logging.ERROR):

@@ -248,7 +248,9 @@ def test_E6_one_operates_and_stopping_is_open_to_all(editor: Served, robot: Memo
     assert editor.post("save_skill", {"text": NAP}, cookie=ann)[1]["version"] == 1  # editing is not operating
 
 
-def test_E6_a_stop_waits_behind_nothing(editor: Served, robot: MemoryRobot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_E6_a_stop_waits_behind_nothing(
+    editor: Served, robot: MemoryRobot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cookie, answers = editor.enter(editor.server.keys.operate), threading.Event()
     call, waiting = robot.call, list[str]()
 

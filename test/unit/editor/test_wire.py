@@ -172,7 +172,9 @@ def sent(robot: MemoryRobot) -> Iterator[tuple[str, Any]]:
         yield "NodeKind", kind.as_json()
     for key in motion_command_keys():
         yield "ParameterInfo", key
-    ended = RunSummary(run="r", skill="tour", began="today", result="done", reason="", seconds=1.0, source="a person")
+    ended = RunSummary(
+        run="r", skill="tour", began="today", result="done", reason="", seconds=1.0, source="a person"
+    )
     for summary in (ended, replace(ended, rehearsed=True)):
         yield "RunInfo", json.loads(run_line(summary))
     yield "Live", live(robot)

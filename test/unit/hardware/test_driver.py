@@ -33,6 +33,7 @@ def ordinary_priority(monkeypatch):
     monkeypatch.setattr("robot_rt_control.hardware.driver.raise_urgency", lambda: "")
 
 
+
 @pytest.fixture
 def name():
     chosen = f"rrc_test_{uuid.uuid4().hex[:12]}"

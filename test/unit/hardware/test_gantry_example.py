@@ -83,7 +83,9 @@ def test_a_silent_controller_is_an_error_that_says_so(controller: Any) -> None:
 
 
 def test_where_no_controller_is_the_driver_says_so() -> None:
-    with pytest.raises(HardwareError, match="on_configure returned FAILURE: no gantry controller answers at"):
+    with pytest.raises(
+        HardwareError, match="on_configure returned FAILURE: no gantry controller answers at"
+    ):
         driver(9).configure()
 
 

@@ -188,7 +188,9 @@ def channels(**parameters):
             outputs=(clamp,),
         ),
         HardwarePart(name="lamps", index=1, kind=PartKind.IO, outputs=(lamp,)),
-        HardwarePart(name="person", index=2, kind=PartKind.SENSOR, inputs=(Channel(name="distance"),)),
+        HardwarePart(
+            name="person", index=2, kind=PartKind.SENSOR, inputs=(Channel(name="distance"),)
+        ),
     )
     info = HardwareInfo(name="d", parts=parts, parameters=parameters)
     device = np.zeros(1, device_dtype)[0]

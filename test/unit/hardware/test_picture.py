@@ -75,7 +75,9 @@ def test_hardware_without_a_camera_is_refused() -> None:
     plugin.info = INFO
     with pytest.raises(HardwareError) as caught:
         camera_of(plugin)
-    assert str(caught.value) == ("hardware 'sim' (MockPlugin) has no camera. Only simulators have one")
+    assert str(caught.value) == (
+        "hardware 'sim' (MockPlugin) has no camera. Only simulators have one"
+    )
 
 
 @pytest.fixture

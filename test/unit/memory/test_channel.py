@@ -339,3 +339,5 @@ def test_a_torn_snapshot_is_never_seen(world: World) -> None:
         stop[0] = 1
         writer.join()
     assert reads > 1000 and seen > 1000, "there was something to tear"
+
+

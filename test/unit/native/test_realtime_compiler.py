@@ -65,7 +65,8 @@ def test_a_record_with_more_fields_has_a_version_of_its_own_without_a_warning():
 def test_a_user_s_function_is_not_taken_from_a_cache_that_names_a_module_of_another_process(tmp_path):
     file = tmp_path / "user.py"
     file.write_text(
-        "from robot_rt_control.native.realtime_code import realtime\n\n\n@realtime\ndef twice(x):\n    return 2.0 * x\n"
+        "from robot_rt_control.native.realtime_code import realtime\n\n\n"
+        "@realtime\ndef twice(x):\n    return 2.0 * x\n"
     )
     for name in ("loaded_by_one", "loaded_by_another"):  # neither is to be found by its name, as in another process
         spec = importlib.util.spec_from_file_location(name, file)

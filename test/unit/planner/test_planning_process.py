@@ -45,7 +45,9 @@ class Planned:
         measure: Callable[[Sequence[str]], Mapping[str, float]] = no_values,
         timeout: float = 0.0,
     ) -> Outcome:
-        self.process = PlanningProcess(replace(self.job, task=task, timeout=timeout), measure=measure, solver=SOLVERS)
+        self.process = PlanningProcess(
+            replace(self.job, task=task, timeout=timeout), measure=measure, solver=SOLVERS
+        )
         return self.process.run(report=self.reports.append, cancelled=cancel)
 
     def when(self, phase: str) -> Callable[[], bool]:
@@ -194,3 +196,5 @@ def eventually(happens: Callable[[], bool]) -> bool:
 def machine_delay() -> float:
     """[s] by which a busy machine may be late: generous, for a process that is not killed would hang for minutes."""
     return 30.0
+
+

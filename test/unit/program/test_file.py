@@ -145,7 +145,9 @@ def test_conditions_are_pointed_into() -> None:
 
 
 def test_missing_actions() -> None:
-    with pytest.raises(DefinitionError, match="^program:1: actions; expected this key; got nothing$"):
+    with pytest.raises(
+        DefinitionError, match="^program:1: actions; expected this key; got nothing$"
+    ):
         parse_program("name: x")
 
 

@@ -87,7 +87,9 @@ def reader_refuses(document: Any) -> str:
 
 
 def test_the_file_is_up_to_date() -> None:
-    assert json.loads(SCHEMA_FILE.read_text()) == program_schema(), "run python -m robot_rt_control.program.schema"
+    assert json.loads(SCHEMA_FILE.read_text()) == program_schema(), (
+        "run python -m robot_rt_control.program.schema"
+    )
     jsonschema.Draft202012Validator.check_schema(program_schema())
 
 

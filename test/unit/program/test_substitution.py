@@ -151,7 +151,9 @@ def test_a_long_sum_in_a_condition_is_read_once(monkeypatch: pytest.MonkeyPatch)
     assert calls == [0]
 
 
-@pytest.mark.parametrize(("value", "filled"), [(0.04, "elapsed > 0.1 s and true"), (0.0, "elapsed > 0.1 s and false")])
+@pytest.mark.parametrize(
+    ("value", "filled"), [(0.04, "elapsed > 0.1 s and true"), (0.0, "elapsed > 0.1 s and false")]
+)
 def test_a_condition_may_ask_for_a_parameter_alone(value: float, filled: str) -> None:
     stroke = KnownParameter(value=value, unit="m")
     assert Substitution({"stroke": stroke}, {}).condition("elapsed > 0.1 s and $stroke > 0.0", "when") == filled

@@ -35,9 +35,7 @@ def test_the_text() -> None:
     about = NodeHelp(executable="n", summary="A node.", parameters=parameters, examples=("--ros-args -p on:=false",))
     usage, _, text = about.text().partition("\n\n")
     assert usage == "usage: ros2 run robot_rt_control n [--help] [--ros-args [-p NAME:=VALUE ...] [-r FROM:=TO ...]]"
-    assert (
-        text
-        == """A node.
+    assert text == """A node.
 
 parameters:
   rate (float, 1..9; default 5.0)
@@ -55,7 +53,6 @@ examples:
   ros2 run robot_rt_control n --ros-args -p on:=false
 
 A whole workcell: ros2 launch robot_rt_control workcell.launch.py --show-args"""
-    )
 
 
 def test_who_asks_for_help() -> None:

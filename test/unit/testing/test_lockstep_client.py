@@ -161,7 +161,9 @@ def test_a_client_that_closes_closes_its_sessions(client: LockstepClient) -> Non
     assert first.ended == second.ended == "closed by the application"
 
 
-def test_S24_a_picture_is_in_the_folder_of_the_run_and_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_S24_a_picture_is_in_the_folder_of_the_run_and_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ROBOT_RT_CONTROL_PICTURES", str(tmp_path / "pictures"))
     with LockstepClient(_FILE.with_name("iiwa.yaml")) as client:
         path = client.take_picture("scene", width=32, height=24)

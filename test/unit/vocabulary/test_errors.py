@@ -78,7 +78,9 @@ def test_mistakes_beyond_the_limit_are_not_looked_for() -> None:
     assert len(caught.value.mistakes) == next(numbers) == MAX_MISTAKES
 
 
-@pytest.mark.parametrize(("field", "length"), [("what", 65536), ("hint", 65536), ("expected", 1000), ("got", 1000)])
+@pytest.mark.parametrize(
+    ("field", "length"), [("what", 65536), ("hint", 65536), ("expected", 1000), ("got", 1000)]
+)
 def test_each_part_of_a_message_is_cut_off_at_its_length_and_the_rest_counted(field: str, length: int) -> None:
     for more, shown in ((0, ""), (7, "… (7 more characters)")):
         error = RobotControlError(**{"what": "it", field: "x" * (length + more)})

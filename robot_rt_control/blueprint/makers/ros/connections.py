@@ -89,7 +89,9 @@ class Connections:
     def unsubscribe(self, subscription: Any) -> None:
         self._node.destroy_subscription(subscription)
 
-    def cancel_goals(self, records: Iterable[orders.Record], done: Callable[[], object] = lambda: None) -> None:
+    def cancel_goals(
+        self, records: Iterable[orders.Record], done: Callable[[], object] = lambda: None
+    ) -> None:
         """Cancel goals that nobody follows, such as those in the logs of interrupted runs, in a thread of its own.
 
         Args:

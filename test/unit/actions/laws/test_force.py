@@ -28,6 +28,7 @@ def velocity_at(pressed: float, **parameters: float) -> float:
     return float(h.part("axis").commanded_velocity[0])
 
 
+
 @pytest.mark.parametrize(
     ("pressed", "expected"),
     [(0.0, 0.02), (4.0, 0.01), (5.0, 0.0), (7.0, -0.02), (9.0, -0.02), (math.nan, 0.0), (math.inf, -0.02)],

@@ -129,7 +129,9 @@ def test_a_client_that_does_not_read_is_cut_off(
     assert "a client does not read its answers: it is cut off" in caplog.text
 
 
-def test_a_client_whose_machine_died_is_gone_without_an_error(service: Echo, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_client_whose_machine_died_is_gone_without_an_error(
+    service: Echo, caplog: pytest.LogCaptureFixture
+) -> None:
     with connected(service) as (connection, answer):
         connection.sendall(b'{"status": true, "tag": "a"}\n')
         assert answer() == {"took": "a"}

@@ -166,12 +166,8 @@ def test_N11_no_more_often_than_that() -> None:
 def test_N12_a_timeout_cancels_and_is_the_result_once_at_rest() -> None:
     timeout = Given(value="$limit", unit="s")
     run = Driver(
-        graph(
-            "g",
-            node("A", [Candidate(on=("timeout",), go="B")], timeout=timeout),
-            node("B"),
-            parameters=(Parameter(name="limit", unit="s", default=2.0),),
-        )
+        graph("g", node("A", [Candidate(on=("timeout",), go="B")], timeout=timeout), node("B"),
+              parameters=(Parameter(name="limit", unit="s", default=2.0),))
     )
     assert run.engine.next_deadline == pytest.approx(2.1)
     run.give(events.Elapsed(), ticks=10)
@@ -360,9 +356,7 @@ def test_N49_a_reaction_that_does_not_help_ends_the_run(between: bool) -> None:
 
 def test_N18_wait_ask_set_log() -> None:
     ask = Call(
-        kind=Kind.ASK,
-        arguments={"text": Given(value="Tea?")},
-        answers=("yes", "no"),
+        kind=Kind.ASK, arguments={"text": Given(value="Tea?")}, answers=("yes", "no"),
         results=with_standard({"yes": False, "no": False}),
     )
     wait = Call(kind=Kind.WAIT, arguments={"time": Given(value=1.5, unit="s")})
@@ -436,7 +430,9 @@ def test_N19_a_reaction_that_was_about_to_be_followed_is_forgotten() -> None:
     assert run.started == ["A/c", "A/d", "B"]
 
 
-@pytest.mark.parametrize(("how", "started"), [("", ["A", "A"]), ("again", ["A", "A"]), ("next", ["A", "B"])])
+@pytest.mark.parametrize(
+    ("how", "started"), [("", ["A", "A"]), ("again", ["A", "A"]), ("next", ["A", "B"])]
+)
 def test_N20_after_a_cut(how: str, started: list[str]) -> None:
     run = Driver(graph("g", *sequence("A", "B")))
     run.give(events.Pause(now=True))

@@ -77,7 +77,9 @@ def test_N34_an_output_of_the_node_that_runs_is_the_next_one_not_the_last_one() 
 
 
 def test_N34_branches_are_foreseen_together_and_endless_graphs_end() -> None:
-    both = Call(kind=Kind.ALL_OF, branches={"l": leaf(x="l"), "r": leaf(x="r")}, results=with_standard({}))
+    both = Call(
+        kind=Kind.ALL_OF, branches={"l": leaf(x="l"), "r": leaf(x="r")}, results=with_standard({})
+    )
     wait = Call(kind=Kind.WAIT, arguments={"time": Given(value=1.0)})
     run = Driver(graph("g", node("a", "wait"), node("wait", "both", wait), node("both", call=both)))
     assert foreseen(run) == ["l", "r"]

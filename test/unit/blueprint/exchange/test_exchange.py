@@ -153,9 +153,7 @@ def compare(leaves: SkillCatalogue, text: str, script: Script, *, parallel: bool
 
 @quickly
 @given(files(parallel=False), scripts)
-def test_N46_an_imported_tree_does_what_the_tree_does(
-    leaves: SkillCatalogue, text: str, answers: dict[str, list[bool]]
-) -> None:  # noqa: E501
+def test_N46_an_imported_tree_does_what_the_tree_does(leaves: SkillCatalogue, text: str, answers: dict[str, list[bool]]) -> None:  # noqa: E501
     compare(leaves, text, script_of(answers), parallel=False)
 
 
@@ -187,9 +185,7 @@ def graphs(draw: st.DrawFn) -> str:
 
 @quickly
 @given(graphs(), scripts)
-def test_N47_an_exported_graph_does_what_the_graph_does(
-    leaves: SkillCatalogue, text: str, answers: dict[str, list[bool]]
-) -> None:  # noqa: E501
+def test_N47_an_exported_graph_does_what_the_graph_does(leaves: SkillCatalogue, text: str, answers: dict[str, list[bool]]) -> None:  # noqa: E501
     template, script = SkillTemplate(text), script_of(answers)
     check_skill(template, leaves)
     catalogue = leaves.with_skill(template)
@@ -235,9 +231,7 @@ def test_ports_units_and_entries_of_the_blackboard(leaves: SkillCatalogue) -> No
     assert 'word="cost $5"' in exported and 'way="1;2;3"' in exported and '<Timeout msec="1500">' in exported
     again = import_trees(exported, leaves)
     assert {name: t.text for name, t in again.skills.items()}.keys() == {"Main", "Other"}
-    assert export_trees("Main", with_imported(leaves, again)).replace("Other__last", "") == exported.replace(
-        "Other__last", ""
-    )  # noqa: E501
+    assert export_trees("Main", with_imported(leaves, again)).replace("Other__last", "") == exported.replace("Other__last", "")  # noqa: E501
 
 
 @pytest.mark.parametrize(
@@ -275,7 +269,7 @@ def test_N46_what_is_refused_and_where(leaves: SkillCatalogue, inside: str, expe
 @pytest.mark.parametrize(
     "text, expected",
     [
-        ("<root/>", 'trees:1: not a file of behavior trees; expected <root BTCPP_format="4">'),
+        ("<root/>", "trees:1: not a file of behavior trees; expected <root BTCPP_format=\"4\">"),
         ("nonsense", "trees:1: not valid XML"),
         ('<root BTCPP_format="4">\n<include path="x"/></root>', "trees:2: <include> is not imported"),
         ('<root BTCPP_format="4" main_tree_to_execute="B"><BehaviorTree ID="A"/></root>', "main tree"),

@@ -24,7 +24,9 @@ CAMERA = {"eye": EYE, "target": [0.0, 0.0, 0.4], "width": 160, "height": 120}
 @pytest.fixture
 def plugin():
     objects = [{"name": "floor", "plane": True}, BALL]
-    info = HardwareInfo(name="sim", parts=(iiwa(),), parameters={"world": {"objects": objects, "camera": CAMERA}})
+    info = HardwareInfo(
+        name="sim", parts=(iiwa(),), parameters={"world": {"objects": objects, "camera": CAMERA}}
+    )
     plugin = MujocoPlugin()
     lifecycle = HardwareLifecycle(plugin, info)
     lifecycle.configure()

@@ -22,22 +22,12 @@ HALF = math.pi / 2
 DH = {  # (a, alpha, d) of each joint, after Craig [m, rad, m], and the way from the last joint's frame to the tip
     # d of the first one: from the ground; the elbow is 0.42 m from the shoulder, the wrist 0.4 m from the elbow
     "iiwa": [
-        (0, 0, 0.36),
-        (0, -HALF, 0),
-        (0, HALF, 0.42),
-        (0, HALF, 0),
-        (0, -HALF, 0.4),
-        (0, -HALF, 0),
+        (0, 0, 0.36), (0, -HALF, 0), (0, HALF, 0.42), (0, HALF, 0), (0, -HALF, 0.4), (0, -HALF, 0),
         (0, HALF, 0.081),
     ],
     # the maker's table
     "panda": [
-        (0, 0, 0.333),
-        (0, -HALF, 0),
-        (0, HALF, 0.316),
-        (0.0825, HALF, 0),
-        (-0.0825, -HALF, 0.384),
-        (0, HALF, 0),
+        (0, 0, 0.333), (0, -HALF, 0), (0, HALF, 0.316), (0.0825, HALF, 0), (-0.0825, -HALF, 0.384), (0, HALF, 0),
         (0.088, HALF, 0),
     ],
 }

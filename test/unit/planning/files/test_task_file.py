@@ -265,9 +265,8 @@ def test_a_patch_is_a_face():
         ("$angle", "$distanc", "task:12: patch 'edge': position: unknown parameter $distanc"),
     ):
         assert any(found.startswith(message) for found in mistakes((text + patch).replace(old, new)))
-    assert (
-        "face 'edg' of body 'box'; expected one of the known names; did you mean 'edge'"
-        in (mistakes((text + patch).replace(", edge]", ", edg]"))[0])
+    assert "face 'edg' of body 'box'; expected one of the known names; did you mean 'edge'" in (
+        mistakes((text + patch).replace(", edge]", ", edg]"))[0]
     )
 
 

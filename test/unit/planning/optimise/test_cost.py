@@ -55,7 +55,9 @@ def moved(t, dz, du, phi_z):
         joint_position=t.joint_position + dz[:, :JOINTS],
         joint_velocity=t.joint_velocity + dz[:, JOINTS:b],
         body_position=t.body_position + dz[:, b : b + 3],
-        body_rotation=np.array([R @ rotation(v) for R, v in zip(t.body_rotation, dz[:, b + 3 : b + 6], strict=True)]),
+        body_rotation=np.array(
+            [R @ rotation(v) for R, v in zip(t.body_rotation, dz[:, b + 3 : b + 6], strict=True)]
+        ),
         body_velocity=t.body_velocity + dz[:, b + 6 :],
         phi=t.phi + np.einsum("ipz,iz->ip", phi_z, dz),
         gamma=t.gamma,

@@ -183,7 +183,9 @@ def test_V4_a_start_outside_limits_or_in_penetration_is_refused(start, text):
 # --- other worlds ------------------------------------------------------------------------------------
 
 
-CAN = "        - {name: can, cylinder: {radius: 0.03, height: 0.1}, pose: {position: [1, 0, 0.05]}, mass: 0.2}\n"
+CAN = (
+    "        - {name: can, cylinder: {radius: 0.03, height: 0.1}, pose: {position: [1, 0, 0.05]}, mass: 0.2}\n"
+)
 
 
 def changed(tmp_path, *, objects="", tools="", name="push"):

@@ -243,7 +243,7 @@ def test_K21_processes_that_an_import_starts_end_with_the_request(tmp_path):
         "import os, sys\n"
         "if os.fork() == 0:\n"
         "    os.setsid()\n"
-        f'    code = \'import os, time; open("{proof}", "w").write(str(os.getpid())); time.sleep(1000)\'\n'
+        f"    code = 'import os, time; open(\"{proof}\", \"w\").write(str(os.getpid())); time.sleep(1000)'\n"
         "    os.execv(sys.executable, [sys.executable, '-S', '-c', code])\n"
         f"while not os.path.exists({str(proof)!r}) or not open({str(proof)!r}).read(): pass\n"
     )

@@ -11,7 +11,9 @@ def test_only_ends_that_the_client_did_not_ask_for_are_logged() -> None:
     lines: list[str] = []
     log = SessionLog(lines.append)
     log.take(ServerEvent(kind=Kind.ACTION_STOPPED, session="s1", reason="x"))
-    log.take(ServerEvent(kind=Kind.SESSION_ENDED, session="s1", reason="x", by_client=True))
+    log.take(
+        ServerEvent(kind=Kind.SESSION_ENDED, session="s1", reason="x", by_client=True)
+    )
     assert lines == []
     log.take(
         ServerEvent(

@@ -42,7 +42,9 @@ def test_each_process_fills_its_own_queue_and_its_death_concerns_its_group_alone
         plan = point_to_point(np.zeros(1), np.ones(1), LIMITS, 20.0)
         for queue in (0, 1, 2):
             place = MotionQueue(number=queue, offset=queue * 10_000, entries=200, size=8000)
-            profilers.start(Motion(queue=place, plans=(plan,), n_points=20_001, period=0.001), f"action 'go{queue}'")
+            profilers.start(
+                Motion(queue=place, plans=(plan,), n_points=20_001, period=0.001), f"action 'go{queue}'"
+            )
         first, second, third = channel.memory.motion_queues[:3]
         assert first["head"] == second["head"] == 199, "they are full at once"
         first["tail"] = 100
