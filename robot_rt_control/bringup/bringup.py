@@ -16,6 +16,7 @@ from robot_rt_control.hardware.clocks import CLOCK_HELP as CLOCK_HELP
 from robot_rt_control.hardware.clocks import CLOCKS as CLOCKS
 from robot_rt_control.hardware.clocks import FACTOR_HELP as FACTOR_HELP
 from robot_rt_control.hardware.clocks import LOCKSTEP, chosen_clock
+from robot_rt_control.hardware.franka.simulator import simulator_command
 from robot_rt_control.model.paths import find_executable as find_executable
 from robot_rt_control.model.paths import package_folder
 from robot_rt_control.model.workcell.simulators import SIMULATORS as SIMULATORS
@@ -37,6 +38,9 @@ DEFAULT_WORKCELL = "arm7"
 """This workcell needs nothing outside this package."""
 
 HARDWARE_HELP = "what all devices run on: mock, simulator (of their `world`), one of its names, or module:Class"
+SIMULATED_HELP = (
+    "start the simulators that speak the protocol of the workcell's robots beside it: franky-sim for a franka"
+)
 SIMULATOR_HELP = "what runs the world of a workcell that is simulated"
 
 CONTROLLERS = (AUTO, "true", "false")
@@ -84,6 +88,8 @@ class BringupOptions:
     """See HARDWARE_HELP; empty: the workcell's default."""
     simulator: str = ""
     """See SIMULATOR_HELP; empty: the first that is installed."""
+    simulated: bool = False
+    """See SIMULATED_HELP."""
     clock: str = AUTO
     """One of CLOCKS: see CLOCK_HELP."""
     real_time_factor: float = 1.0
@@ -175,6 +181,8 @@ class ProcessDescription:
     """(name, new name) of topics."""
     arguments: tuple[str, ...] = ()
     """Arguments of the executable itself, before those for ROS."""
+    command: tuple[str, ...] = ()
+    """The whole command of a program that is no node; the names above only name it."""
     required: bool = True
     """When it ends, everything is brought down."""
     consequence: str = ""
@@ -240,6 +248,7 @@ def processes(
     if options.clock == "hardware":
         workcell.driving_device()  # refuses a workcell without a clock
     described = [
+        *_simulators(options, workcell),
         *_drivers(options, workcell),
         _executor(options, workcell),
         _own(
@@ -285,6 +294,29 @@ def _common(options: BringupOptions, workcell: Workcell) -> dict[str, Value]:
 def _time(options: BringupOptions) -> dict[str, Value]:
     """In simulated time all nodes use it."""
     return {"use_sim_time": True} if options.clock == LOCKSTEP else {}
+
+
+def _simulators(options: BringupOptions, workcell: Workcell) -> list[ProcessDescription]:
+    """The simulated counterpart of each device that has one of its own."""
+    if not options.simulated:
+        return []
+    devices = [device for device in workcell.devices if device.plugin == "franka"]
+    if not devices:
+        plugins = ", ".join(sorted({device.plugin for device in workcell.devices}))
+        raise DefinitionError(
+            "simulated", expected="a device on the plugin franka", got=f"devices on {plugins}", hint="Leave it out"
+        )
+    return [
+        ProcessDescription(
+            name=f"simulator_{device.name}",
+            package="franky-sim",
+            executable="franky-sim",
+            node_name="",
+            command=simulator_command(str(device.config.get("address", ""))),
+            consequence=f"the parts of device {device.name!r} are faulted",
+        )
+        for device in devices
+    ]
 
 
 def _drivers(options: BringupOptions, workcell: Workcell) -> list[ProcessDescription]:

@@ -67,6 +67,8 @@ def command_line(process: ProcessDescription, folder: Path, *, find: Find = find
     Raises:
         RobotControlError: the executable is not installed.
     """
+    if process.command:
+        return list(process.command)
     if process.package == PACKAGE:
         start = [sys.executable, "-m", NODES[process.executable].partition(":")[0]]
     else:

@@ -184,8 +184,8 @@ class Part(Protocol):
         ...
 
     def limits(self, name: str) -> np.ndarray:
-        """(dof,) "position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit" or
-        "effort_limit"."""
+        """(dof,) "position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit",
+        "effort_limit" or "effort_rate_limit"."""
         ...
 
     @property

@@ -13,7 +13,8 @@ AUTO = "auto"
 CLOCKS = (AUTO, REALTIME, LOCKSTEP, HARDWARE)
 
 CLOCK_HELP = (
-    "auto: simulated time for a simulator, else the wall clock; realtime: the wall clock; "
+    "auto: simulated time for a simulator, hardware for a device that keeps the period itself, else the wall clock; "
+    "realtime: the wall clock; "
     "lockstep: simulated time, loop and simulator wait for each other; "
     "hardware: the cycle of a device's driver drives the loop"
 )
@@ -22,7 +23,8 @@ FACTOR_HELP = "simulated seconds per second in lockstep; 0: as fast as possible;
 
 
 def chosen_clock(clock: str, workcell: Workcell) -> str:
-    """The clock of a workcell: `clock`, or for `auto` lockstep if its hardware is a simulator.
+    """The clock of a workcell: `clock`, or for `auto` lockstep if its hardware is a simulator, and hardware if one
+    device paces the loop.
 
     Devices on topics do not count: they follow any clock. Mock and drives are computed in the loop, on any clock.
 
@@ -44,4 +46,7 @@ def chosen_clock(clock: str, workcell: Workcell) -> str:
     if clock != AUTO or EXTERNAL in plugins:
         return REALTIME if clock == AUTO else clock
     simulated = [plugin in SIMULATORS or load_plugin(plugin).simulated for plugin in sorted(plugins)]
-    return LOCKSTEP if simulated and all(simulated) else REALTIME
+    if simulated and all(simulated):
+        return LOCKSTEP
+    pacing = [d for d in workcell.devices if d.plugin in plugins - {*SIMULATORS} and load_plugin(d.plugin).paces]
+    return HARDWARE if len(pacing) == 1 and workcell.driving_device() == pacing[0] else REALTIME

@@ -35,6 +35,12 @@ Result = TypeVar("Result")
 
 _REST_TIMEOUT_S = 2.0
 _KEPT_STARTS = 2000
+_SWITCH_S = 1e-4
+"""[s] of the interpreter's switch interval if a device paces the loop: other threads of this process give the
+interpreter back within it (Python's default is 5 ms)."""
+_FREE = 0.6
+"""Fraction of the period for which such a driver sleeps before it reads: a maker's library may keep the interpreter
+while it waits for the next state, and the other threads need it too."""
 
 
 class Driver:
@@ -74,6 +80,8 @@ class Driver:
         # Exclude existing objects from garbage collection; scanning them would delay a cycle by 50 ms.
         gc.collect()
         gc.freeze()
+        if self.host.plugin.paces:
+            sys.setswitchinterval(_SWITCH_S)
         self.host.activate()
 
     def stop(self) -> None:
@@ -142,6 +150,8 @@ class Driver:
 
     def _cycle_at(self, deadline: float) -> float:
         """Sleep until the deadline, run a cycle, return the next deadline."""
+        if self.host.plugin.paces:
+            return self._paced_cycle(deadline)
         wait = deadline - time.monotonic()
         if wait > 0.0:
             time.sleep(wait)
@@ -155,6 +165,17 @@ class Driver:
             # Lost cycles are skipped: if they were made up, the device would reach the last command and stop abruptly.
             deadline += math.ceil(late / self.info.period_s) * self.info.period_s
         return deadline
+
+    def _paced_cycle(self, free_until: float) -> float:
+        """Sleep for a while, run a cycle when the device's next state comes; return until when to sleep next."""
+        wait = free_until - time.monotonic()
+        if wait > 0.0:
+            time.sleep(wait)
+        self.cycle()
+        self.overruns = self.host.plugin.missed
+        if self._calls:
+            self._serve_calls()
+        return self.host.read_at + _FREE * self.info.period_s
 
     def close(self) -> None:
         """Release the device and remove the image; may be repeated. Raises: HardwareError."""

@@ -194,7 +194,12 @@ class HardwareDriverNode(WorkcellNode):
         driver, device = self.driver, self._device
         if driver is None or device is None:
             return
-        counted = Cycles(cycles=driver.cycles, overruns=driver.overruns, starts_ns=tuple(driver.starts.copy()))
+        counted = Cycles(
+            cycles=driver.cycles,
+            overruns=driver.overruns,
+            late_commands=driver.host.late_commands if driver.host.plugin.paces else None,
+            starts_ns=tuple(driver.starts.copy()),
+        )
         health = driver_health(device.name, driver.host.mode, counted, self._counted)
         self._counted = counted
         stamp = self.get_clock().now().to_msg()

@@ -140,7 +140,7 @@ part_dtype = record(
         *_joints("gravity_effort"),
         # application limits: what an action plans with
         *_joints("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit"),
-        *_joints("effort_limit"),
+        *_joints("effort_limit", "effort_rate_limit"),
         ("n_inputs", "i8"),
         ("n_outputs", "i8"),
         ("output_lower", "f8", (c.MAX_CHANNELS,)),  # range of each output, in its unit; a digital one: 0 to 1
@@ -160,7 +160,8 @@ JOINT_FIELDS = (
     *("position", "velocity", "effort", "external_effort"),
     *("commanded_position", "commanded_velocity", "commanded_acceleration", "commanded_effort"),
     *("motion_velocity", "motion_acceleration", "gravity_effort"),
-    *("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit", "effort_limit"),
+    *("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit"),
+    *("effort_limit", "effort_rate_limit"),
 )
 """The fields of a part with one number for each joint, except the commands."""
 
@@ -292,12 +293,13 @@ device_image_dtype = record(
         ("state_time_ns", "i8"),  # CLOCK_MONOTONIC of the last publication, if the driver is the clock
         ("state_sequence", "i8"),  # odd while the driver writes
         ("state_cycle", "i8"),  # counts the driver's reads
-        ("state_error", "i8"),  # non-zero: the device reports an error
+        ("state_error", "i8"),  # non-zero: the device reports an error, see `ImageError`
         ("state", "f8", (c.MAX_DEVICE_INTERFACES,)),
         ("command_sequence", "i8"),  # odd while the loop writes
         ("command_cycle", "i8"),  # counts the loop's writes: the driver's watch on the executor
         ("command_state_cycle", "i8"),  # `state_cycle` of the states that the loop computed the commands from
         ("command_bell", "i4", (2,)),  # futex word: counts commands for a driver that wants it; the rest is padding
+        ("command_clears", "i8"),  # counts the faults of the device's parts that people have cleared
         ("command_enable", "i8"),
         ("command_mode", "i8", (c.MAX_PARTS,)),  # of the joints of each part (joint_modes.py), by its workcell index
         ("command", "f8", (c.MAX_DEVICE_INTERFACES,)),
@@ -320,7 +322,8 @@ device_dtype = record(
         ("age", "i8"),  # [ticks]
         ("max_age", "i8"),  # [ticks]
         ("enabled", "i8"),
-        ("faulted", "i8"),
+        ("faulted", "i8"),  # the error that its image reports, see `ImageError`
+        ("clears", "i8"),  # counts cleared faults of its parts
         ("mode", "i8", (c.MAX_PARTS,)),  # of the joints of each part (joint_modes.py), by its index; 0: all hold
         ("time_constant", "f8"),  # [s] of mock's first-order dynamics, 0: ideal
         ("inertia", "f8"),  # [kg m^2 or kg] of each mock joint in effort mode
@@ -339,6 +342,8 @@ driver_dtype = record(
         ("n_parts", "i8"),
         ("error", "i8"),  # to be published: non-zero, the device reports an error
         ("last_cycle", "i8"),  # of the last command taken
+        ("for_state", "i8"),  # `state_cycle` from which that command was computed
+        ("clears", "i8"),  # with that command: cleared faults
         ("enable", "i8"),
         ("mode", "i8", (c.MAX_PARTS,)),
         ("state", "f8", (c.MAX_DEVICE_INTERFACES,)),

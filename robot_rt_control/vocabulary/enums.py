@@ -62,7 +62,10 @@ class DriverMode(IntEnum):
 
 
 class ImageError(IntEnum):
-    """Why a device's process image reports an error: the device does not follow commands."""
+    """Why a device's process image reports an error: the device does not follow commands.
+
+    Above these eight bits the image's number is the device's own error code (`vocabulary/motor_errors.py`); 0: none.
+    """
 
     NONE = 0
     DEVICE = 1
@@ -76,6 +79,8 @@ class ImageError(IntEnum):
     INACTIVE = 5
     """The device has ended its activity by itself; cleared when the executor has withdrawn its enable and the driver
     could activate the device again."""
+    STOPPED = 6
+    """The device has stopped by itself, for the reason in its code; cleared as EXECUTOR_SILENT."""
 
 
 class FaultReason(IntEnum):

@@ -333,3 +333,4 @@ def _fill(record: np.record, limits: ResolvedLimits, start: Array) -> None:
     record.acceleration_limit[:n] = limits.acceleration
     record.jerk_limit[:n] = limits.jerk
     record.effort_limit[:n] = limits.effort
+    record.effort_rate_limit[:n] = limits.effort_rate

@@ -87,7 +87,7 @@ class PartFacts:
 
     def limits(self, name: str) -> Array:
         """A limit that an action may plan with, (dof,): "position_lower", "position_upper", "velocity_limit",
-        "acceleration_limit", "jerk_limit" or "effort_limit".
+        "acceleration_limit", "jerk_limit", "effort_limit" or "effort_rate_limit".
 
         Raises:
             DefinitionError: there is no such limit.
@@ -186,7 +186,10 @@ class PartFacts:
         return chain
 
 
-_LIMITS = ("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit", "effort_limit")
+_LIMITS = (
+    *("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit"),
+    *("effort_limit", "effort_rate_limit"),
+)
 
 
 def worn(record: np.record, description: PartDescription, number: float) -> np.record:

@@ -13,7 +13,7 @@ from robot_rt_control.model.workcell.channels import Channel, fill_channels
 from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.model.workcell.tool_description import ToolDescription
 from robot_rt_control.vocabulary.capacities import MAX_CHANNELS, MAX_JOINTS
-from robot_rt_control.vocabulary.defaults import PERIOD_S
+from robot_rt_control.vocabulary.defaults import EFFORT_TIME_S, PERIOD_S
 from robot_rt_control.vocabulary.enums import CommandMode, OperationalState, PartKind
 from robot_rt_control.vocabulary.part_kinds import PART_KINDS
 
@@ -93,6 +93,7 @@ def _record(n: int, position: Sequence[float]) -> np.record:
     record.acceleration_limit[:n] = 10.0  # [rad/s^2]
     record.jerk_limit[:n] = 100.0  # [rad/s^3]
     record.effort_limit[:n] = 100.0  # [Nm]
+    record.effort_rate_limit[:n] = 100.0 / EFFORT_TIME_S
     chain = record.chain
     chain.n_joints = n
     chain.base[:, :3] = chain.tool[:, :3] = np.eye(3)

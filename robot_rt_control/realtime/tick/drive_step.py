@@ -56,8 +56,8 @@ def find_drive_fault(w, p):
         return _SILENT, drives.silent_joint[p], 0
     if state == IN_ERROR and drives.clear[p] == 0:
         return _MOTOR_ERROR, drives.part_joint[p], drives.part_code[p]
-    if dev.faulted == 1:
-        return _HARDWARE_ERROR, -1, 0
+    if dev.faulted != 0:
+        return _HARDWARE_ERROR, -1, dev.faulted >> 8
     unknown = unmeasured_joint(w, p) if pr.enabling > 0 else unknown_joint(w, p)
     if unknown >= 0:
         return _UNKNOWN, unknown, 0

@@ -94,7 +94,8 @@ def clear_fault(w, p):
     if pr.state != _FAULTED:
         return 0
     d = w.devices[pr.device]
-    if d.age > d.max_age or d.faulted == 1 or unknown_joint(w, p) >= 0:
+    d.clears += 1  # also if it cannot be cleared yet: its driver may then bring the device back
+    if d.age > d.max_age or d.faulted != 0 or unknown_joint(w, p) >= 0:
         return _STILL_FAULTED
     if d.drives != 0:
         drives = drives_at(d.drives)

@@ -6,7 +6,7 @@ from typing import Any
 
 from robot_rt_control.hardware.drives.bus_exchange import REPORTED
 from robot_rt_control.hardware.drives.exchange import take_reports
-from robot_rt_control.hardware.image import read_state
+from robot_rt_control.hardware.image import read_state, reported_error
 from robot_rt_control.hardware.mock_cycle import MOCK_PLUGIN, mock_cycle
 from robot_rt_control.memory.atomics import address_of, record_at
 from robot_rt_control.memory.drive_layout import drives_at
@@ -56,7 +56,7 @@ def _read_device(w, d):
     else:
         dev.age += 1
         if new < 0:
-            dev.faulted = 1
+            dev.faulted = reported_error(dev.image)
     if dev.drives != 0:
         take_reports(drives_at(dev.drives), dev)
 
@@ -98,7 +98,8 @@ def read(w, ch):
                 continue  # its values are unknown until they come again
             if dev.age > dev.max_age:
                 fault_part(w, ch, p, _STALE, -1)
-            elif dev.faulted == 1:
+            elif dev.faulted != 0:
+                pr.fault_code = dev.faulted >> 8
                 fault_part(w, ch, p, _HARDWARE_ERROR, -1)
             else:
                 joint = unknown_joint(w, p)
