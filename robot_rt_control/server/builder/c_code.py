@@ -5,8 +5,9 @@ meantime changes neither. The object has the same entries as Numba's (see realti
 that the loader and the loop do not tell one from the other.
 
 Proven are: no call but of mathematics and memory, no memory of its own besides the stack and the records, no writing
-into the records but where Python may. What loops, pointers and recursion do cannot be proven. An index of an array whose length
-the compiler knows is checked as it is used: out of range, it ends the process.
+into the records but where Python may. What loops, pointers and recursion do cannot be proven. An index of an array
+whose length the compiler knows is checked as it is used, and so is the divisor of a whole number: a wrong one ends the
+call as an index out of range ends one of Numba's.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _OPTIONS = (
     *("-fno-exceptions", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables"),
     # Numbers as Numba computes them: no rearranging, no fused operations, integers wrap around; no errno.
     *("-fno-fast-math", "-ffp-contract=off", "-fno-math-errno", "-fwrapv", "-fno-strict-aliasing"),
-    *("-fsanitize-undefined-trap-on-error", "-fno-diagnostics-show-caret", "-fdiagnostics-color=never"),
+    *("-fno-sanitize-recover=all", "-fno-diagnostics-show-caret", "-fdiagnostics-color=never"),
     *("-Wall", "-Wextra", "-Wno-unused-parameter"),
     *("-Werror=return-type", "-Werror=missing-declarations", "-Werror=array-bounds", "-Werror=uninitialized"),
     *("-Werror=vla", "-Werror=alloca", "-Werror=frame-larger-than=32768"),
@@ -62,12 +63,12 @@ _OPTIONS_OF = {
     Language.CXX: ("-fno-rtti", "-fno-threadsafe-statics"),
 }
 _OPTIONS_OF_CLANG = {
-    Language.C: ("-fsanitize=bounds", "-Werror=incompatible-pointer-types-discards-qualifiers"),
-    Language.CXX: ("-fsanitize=bounds",),
+    Language.C: ("-fsanitize=bounds,integer-divide-by-zero", "-Werror=incompatible-pointer-types-discards-qualifiers"),
+    Language.CXX: ("-fsanitize=bounds,integer-divide-by-zero",),
 }
 _OPTIONS_OF_GCC = {
-    Language.C: ("-fsanitize=bounds-strict", "-Werror=discarded-qualifiers"),
-    Language.CXX: ("-fsanitize=bounds-strict",),
+    Language.C: ("-fsanitize=bounds-strict,integer-divide-by-zero", "-Werror=discarded-qualifiers"),
+    Language.CXX: ("-fsanitize=bounds-strict,integer-divide-by-zero",),
 }
 
 _MOST_SHOWN = 20
@@ -91,6 +92,21 @@ _HINTS = (
 )
 _OTHER_HINT = "Correct the code; `robot-rt header` writes the header with the records"
 _STATIC_HINT = "What an action remembers lives in its state record; make constants const, also what pointers point to"
+_PLACE = "robot_rt_control_place"
+_FAULTS = {
+    "__ubsan_handle_out_of_bounds_abort": "void *place, void *index",
+    "__ubsan_handle_divrem_overflow_abort": "void *place, void *left, void *right",
+}
+"""What compilers call instead of using a wrong index or divisor → its parameters. It must not return."""
+_FAULT_HANDLERS = f"static void *{_PLACE}[5];  /* of the call that goes on: a loop has one thread */\n" + "".join(
+    f"""
+__attribute__((noreturn, noinline)) void {fault}({arguments});
+void {fault}({arguments}) {{ __builtin_longjmp({_PLACE}, 1); }}
+"""
+    for fault, arguments in _FAULTS.items()
+)
+_FAULT_DATA = ".data"
+"""Begin of the name of sections in which compilers describe, without a symbol, the places of wrong indices."""
 _THREADS_OWN = "__tls_get_addr"
 """What code calls to find a variable of its thread, which is refused by its name."""
 UNPROVEN = "what its loops, pointers and recursion do is not proven"
@@ -211,6 +227,7 @@ def compile_c(code: CCode, action_type: type[ActionType], key: str, progress: Ca
     n_slots = len(action_type.slots)
     entries = "".join(_entry(name, symbol, n_slots) for name, symbol in symbols.items())
     is_c = code.compiler.language == Language.C
+    entries = _FAULT_HANDLERS + entries
     linked, _ = code.compiled(entries if is_c else f'extern "C" {{\n{entries}}}\n')
     final = object_symbols(linked)
     _check_object(code, final)
@@ -225,7 +242,8 @@ def _entry(name: str, symbol: str, n_slots: int) -> str:
     passed = ", ".join(["state", "params", *[f"part_{i}" for i in range(n_slots)]])
     return (
         f'__attribute__((visibility("default"))) int32_t {symbol}{taken};\n'
-        f"int32_t {symbol}{taken}\n{{\n    *result = {name}({passed});\n    return 0;\n}}\n"
+        f"int32_t {symbol}{taken}\n{{\n    if (__builtin_setjmp({_PLACE})) return 1;\n"
+        f"    *result = {name}({passed});\n    return 0;\n}}\n"
     )
 
 
@@ -310,11 +328,12 @@ def _hint(text: str) -> str:
 def _check_object(code: CCode, found: ObjectSymbols) -> None:
     """Refuse what only the machine code shows: calls, variables that outlive a call, code that runs on loading."""
     violations = []
-    strange = {s for s in found.needed if not is_allowed(s)}
-    for symbol in sorted(strange - {_THREADS_OWN} if found.writable else strange):
+    strange = {s for s in found.needed if not is_allowed(s)} - set(_FAULTS)
+    written = {s for s in found.writable if s != _PLACE and not s.startswith(_FAULT_DATA)}
+    for symbol in sorted(strange - {_THREADS_OWN} if written else strange):
         ((operation, hint),) = why_refused([symbol])
         violations.append(Violation(*code.line_of(_word(symbol)), operation, hint))
-    for symbol in sorted(found.writable):
+    for symbol in sorted(written):
         operation = f"keeps the variable {_word(symbol)} between calls"
         violations.append(Violation(*code.line_of(_word(symbol)), operation, _STATIC_HINT))
     if found.at_start and not violations:
@@ -330,7 +349,7 @@ def _word(symbol: str) -> str:
     if re.match(r"_Zd[la]", symbol):
         return "delete"
     if not symbol.startswith("_Z"):
-        return symbol.partition(".")[0]
+        return symbol.partition(".")[0] or symbol
     word, position = "", 2
     while found := re.compile(r"\d+").search(symbol, position):
         position = found.end() + int(found[0])

@@ -13,7 +13,7 @@ from robot_rt_control.vocabulary.errors import CompileError, DefinitionError
 
 _HEADER = """\
 /* Records and real-time functions of the action type {name!r}, for {source}.
-   `robot-rt header` makes this file from the class: do not edit it. A build uses a fresh one, whatever this one says. */
+   `robot-rt header` makes this file from the class: do not edit it. Each build uses a fresh one all the same. */
 #ifndef {guard}
 #define {guard}
 

@@ -152,8 +152,8 @@ def _crashed(spec: str, code: int, measuring: bool) -> CompileError | None:
         return None
     return CompileError(
         f"building {spec}: its real-time methods crashed on sample parts ({signal_name(-code)})",
-        hint="SIGILL or SIGTRAP: an index of an array was out of range; SIGSEGV or SIGBUS: a pointer went astray; "
-        "SIGFPE: a whole number was divided by zero. Try them in an ActionHarness, under a debugger",
+        hint="SIGSEGV or SIGBUS: a pointer went astray, or an index of what it points to; SIGFPE: the most "
+        "negative whole number was divided by -1. Try them in an ActionHarness, under a debugger",
     )
 
 
