@@ -20,6 +20,7 @@ VERBS = (
     "record",
     "replay",
     "validate",
+    "header",
     "doctor",
 )
 """In the order of the help. Each is a module beside this one. `pyproject.toml` names them for ros2cli."""

@@ -36,7 +36,7 @@ from robot_rt_control.native.c_compiler import (
 from robot_rt_control.native.cache_folder import cache_root, own_folder
 from robot_rt_control.native.object_file import ObjectSymbols, object_symbols
 from robot_rt_control.server.builder.allowed_symbols import is_allowed, why_refused
-from robot_rt_control.server.builder.c_header import action_header, header_name
+from robot_rt_control.server.builder.c_header import action_header, header_name, realtime_file
 from robot_rt_control.server.builder.native import MachineCode
 from robot_rt_control.server.builder.realtime_methods import check_sizes, python_function, source_of
 from robot_rt_control.server.builder.violation import Violation, refuse
@@ -188,7 +188,7 @@ def c_code_of(source: ActionSource, trusted: Sequence[Path] | None) -> CCode | N
     if language is None:
         hint = f"Name a file beside this one, that ends in {', '.join(SUFFIXES)}"
         raise refuse([Violation(*declared, f"realtime_source is {named!r}, no file of C or C++", hint)])
-    file = (Path(declared[0]).parent / named).resolve()
+    file = realtime_file(action_type)
     if not file.is_file():
         hint = "It is looked for from the folder of this file; a text that a client has sent comes without it"
         raise refuse([Violation(*declared, f"realtime_source names {file}, which is not there", hint)])
@@ -329,7 +329,7 @@ def _check_object(code: CCode, found: ObjectSymbols) -> None:
     """Refuse what only the machine code shows: calls, variables that outlive a call, code that runs on loading."""
     violations = []
     strange = {s for s in found.needed if not is_allowed(s)} - set(_FAULTS)
-    written = {s for s in found.writable if s != _PLACE and not s.startswith(_FAULT_DATA)}
+    written = {s for s in found.writable if _word(s) != _PLACE and not s.startswith(_FAULT_DATA)}
     for symbol in sorted(strange - {_THREADS_OWN} if written else strange):
         ((operation, hint),) = why_refused([symbol])
         violations.append(Violation(*code.line_of(_word(symbol)), operation, hint))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 from robot_rt_control.definitions.action_type import PER_JOINT, REALTIME_METHODS, ActionType, Parameter, StateVariable
 from robot_rt_control.memory.c_structs import INCLUDES, CStructs, c_name
 from robot_rt_control.memory.layout import COMMAND_FIELDS, part_dtype
-from robot_rt_control.server.code.source import layouts_of
+from robot_rt_control.server.code.source import find_action_types, layouts_of, load_action_type
 from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import CompileError, DefinitionError
 
@@ -86,3 +87,42 @@ def action_header(action_type: type[ActionType]) -> str:
 def _note(declared: Parameter | StateVariable) -> str:
     unit = f"[{declared.unit}] " if declared.unit else ""
     return " ".join(f"{unit}{declared.description}".split())
+
+
+def realtime_file(action_type: type[ActionType]) -> Path:
+    """The C or C++ file of an action type, there or not; its name begins at the folder of the class's."""
+    owner = next(c for c in action_type.__mro__ if "realtime_source" in vars(c))
+    return (Path(inspect.getfile(owner)).resolve().parent / action_type.realtime_source).resolve()
+
+
+def write_headers(text: str, folder: Path | None = None) -> list[Path]:
+    """Write the header of each action type of a source whose real-time code is C or C++.
+
+    Args:
+        text: the source, see server/types/action_sources.py; its code is imported in this process.
+        folder: for the headers; None: that of the C or C++ file.
+
+    Returns:
+        The headers.
+
+    Raises:
+        CompileError: it cannot be imported, no type has C or C++ code, or two of them that share a file have different
+            records; nothing was written.
+        OSError: one cannot be written.
+    """
+    specs = [text] if ":" in text else find_action_types(text)
+    classes = [load_action_type(spec).action_type for spec in specs]
+    wanted = [c for c in classes if c.realtime_source] or classes[:1]  # of one without, the error
+    headers: dict[Path, str] = {}
+    for one in wanted:
+        made, name = action_header(one), header_name(one.realtime_source)
+        file = (folder or realtime_file(one).parent) / name
+        if headers.setdefault(file, made) != made:
+            raise CompileError(
+                f"{file}: {len(wanted)} action types have this header, with different records",
+                hint="Name one of them, or give each its own C or C++ file: my_action.py:Class",
+            )
+    for file, made in headers.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(made)
+    return list(headers)
