@@ -15,7 +15,7 @@ INCLUDES = "#include <assert.h>\n#include <stddef.h>\n#include <stdint.h>\n"
 """What the structs need."""
 
 _TYPES = {
-    **{"f8": "double", "f4": "float", "b1": "uint8_t"},
+    **{"f8": "double", "f4": "float", "b1": "uint8_t", "S1": "char"},
     **{f"{sign}{size}": f"{'u' * (sign == 'u')}int{8 * size}_t" for sign in "iu" for size in (1, 2, 4, 8)},
 }
 _KEYWORDS = """
@@ -77,9 +77,12 @@ class CStructs:
         """
         assert dtype.fields is not None  # a record type
         lines, checks, end = [], [], 0
+        aligned = self._alignment(dtype)
         for field in dtype.names or ():
             inner, offset = dtype.fields[field][:2]
             base, shape = inner.subdtype if inner.subdtype is not None else (inner, ())
+            if base.kind == "S":
+                base, shape = np.dtype("S1"), (*shape, base.itemsize)
             if inner.itemsize == 0:
                 continue  # C has no empty arrays
             spelled = c_name(field, f"{name}, field {field!r}")
@@ -91,7 +94,7 @@ class CStructs:
                     f"{name}, field {field!r}: offset",
                     expected=f"a multiple of {alignment} bytes, from {natural} on, as a C compiler places it",
                     got=str(offset),
-                    hint="Make the record type with robot_rt_control.memory.layout.record",
+                    hint="Make the record type with align=True, and place records and fields of 8 bytes first",
                 )
             if offset > natural:
                 lines.append(f"char reserved_{end}_[{offset - end}];")
@@ -99,6 +102,8 @@ class CStructs:
             lines.append(f"{constant}{kind} {spelled}{''.join(f'[{n}]' for n in shape)};{note}")
             checks.append(f'static_assert(offsetof({name}, {spelled}) == {offset}, "{name}.{spelled}");')
             end = offset + inner.itemsize
+        if dtype.itemsize > -(-end // aligned) * aligned:
+            lines.append(f"char reserved_{end}_[{dtype.itemsize - end}];")
         body = "".join(f"    {line}\n" for line in lines)
         checks.append(f'static_assert(sizeof({name}) == {dtype.itemsize}, "size of {name}");')
         self.text += f"\ntypedef struct {name} {{\n{body}}} {name};\n" + "\n".join(checks) + "\n"
@@ -111,7 +116,7 @@ class CStructs:
                 expected = "a number of the processor's own byte order: float, int or bool"
                 raise DefinitionError(f"{of}: type", expected=expected, got=str(dtype))
             return kind, dtype.alignment
-        alignment = max((self._alignment(field[0]) for field in dtype.fields.values() if field[0].itemsize), default=1)
+        alignment = self._alignment(dtype)
         known = (str(dtype), dtype)
         if known not in self._names:
             self._names[known] = c_name(name, of)

@@ -19,6 +19,7 @@ _UNDEFINED, _COMMON = 0, 0xFFF2  # SHN_UNDEF, SHN_COMMON
 _GLOBAL, _WEAK = 1, 2  # STB_GLOBAL, STB_WEAK
 _FUNCTION, _VARIABLES = 2, (1, 5, 6)  # STT_FUNC; STT_OBJECT, STT_COMMON, STT_TLS
 _MADE_BY_LINKER = "_GLOBAL_OFFSET_TABLE_"
+_OLD_AT_START = (".ctors", ".dtors")
 _CONSTANT = ".data.rel.ro"
 """Begin of the name of sections that are written once, as the object is loaded: constants with addresses."""
 
@@ -66,7 +67,9 @@ def _read(data: bytes) -> ObjectSymbols:
         for i, (name, kind, flags, _, _, size, *_) in enumerate(sections)
         if flags & _WRITE_AND_ALLOCATE == _WRITE_AND_ALLOCATE and size and kind not in _AT_START
     }
-    writable = {i: name for i, name in writable.items() if not name.startswith(_CONSTANT)}
+    at_start = any(kind in _AT_START and size for _, kind, _, _, _, size, *_ in sections)
+    at_start |= any(name.startswith(_OLD_AT_START) for name in writable.values())
+    writable = {i: name for i, name in writable.items() if not name.startswith((_CONSTANT, *_OLD_AT_START))}
     defined: set[str] = set()
     needed: set[str] = set()
     functions: set[str] = set()
@@ -92,5 +95,5 @@ def _read(data: bytes) -> ObjectSymbols:
         frozenset(needed - defined - {_MADE_BY_LINKER}),
         frozenset(functions),
         frozenset(written),
-        any(kind in _AT_START and size for _, kind, _, _, _, size, *_ in sections),
+        at_start,
     )

@@ -131,7 +131,8 @@ def compilers(machine: Machine) -> Finding:
     from robot_rt_control.native.c_compiler import Language, command_of, wanted
 
     found = {each: command_of(each, machine.environment, machine.find_program) for each in Language}
-    missing = [f"{each} (looked for {wanted(each, machine.environment)})" for each, command in found.items() if not command]
+    absent = [each for each, command in found.items() if not command]
+    missing = [f"{each} (looked for {wanted(each, machine.environment)})" for each in absent]
     seen = ", ".join(f"{each}: {' '.join(command)}" for each, command in found.items() if command) or "none"
     if not missing:
         return Finding("C and C++ compilers", Level.OK, seen)
