@@ -61,7 +61,7 @@ def main(client: Client) -> bool:
     """Returns whether the arm did all swings."""
     with client.session("arm") as session:
         session.add(Action("sway", Sway))
-        ending = session.follow("sway", until="is_done").wait(300.0)
+        ending = session.follow("sway", until="sway.is_done").wait(300.0)
     print(f"sway: {ending.end} in tick {ending.tick} {ending.reason}".rstrip())
     return ending.end == "reached"
 

@@ -11,6 +11,7 @@ import pytest
 from robot_rt_control.client.actions import Action
 from robot_rt_control.testing.action_harness import ActionHarness
 from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 ROOT = Path(__file__).parents[2]
@@ -81,3 +82,9 @@ def test_it_sways_in_the_loop_of_a_workcell_that_trusts_the_examples(example):
         assert highest == pytest.approx(0.2, abs=1e-3)
         assert cell.part("arm").commanded_position[3] == pytest.approx(place, abs=1e-9)
         assert not cell.kinds("action_failed", "part_faulted")
+
+
+def test_its_program_loads_it_and_follows_it_to_its_end(example, capsys):
+    with LockstepClient(ROOT / "config/iiwa.yaml", hardware="mock") as client:
+        assert example("25_c_action").main(client)
+    assert capsys.readouterr().out.startswith("sway: reached in tick ")

@@ -47,11 +47,11 @@ _STANDARD = {Language.C: "c11", Language.CXX: "c++17"}
 _SPELLED = {Language.C: "c", Language.CXX: "c++"}
 _PREPROCESS = ("-E", "-D_DEFAULT_SOURCE", "-U_FORTIFY_SOURCE")
 _OPTIONS = (
-    *("-c", "-O2", "-fPIC", "-fvisibility=hidden", "-fno-common", "-fno-stack-protector"),
+    *("-O2", "-fPIC", "-fvisibility=hidden", "-fno-common", "-fno-stack-protector"),
     *("-fno-exceptions", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables"),
     # Numbers as Numba computes them: no rearranging, no fused operations, integers wrap around; no errno.
     *("-fno-fast-math", "-ffp-contract=off", "-fno-math-errno", "-fwrapv", "-fno-strict-aliasing"),
-    *("-fno-sanitize-recover=all", "-fno-diagnostics-show-caret", "-fdiagnostics-color=never"),
+    *("-fno-sanitize-recover=all", "-fdiagnostics-color=never"),
     *("-Wall", "-Wextra", "-Wno-unused-parameter"),
     *("-Werror=return-type", "-Werror=missing-declarations", "-Werror=array-bounds", "-Werror=uninitialized"),
     *("-Werror=vla", "-Werror=alloca", "-Werror=frame-larger-than=32768"),
@@ -62,9 +62,12 @@ _OPTIONS_OF = {
     ),
     Language.CXX: ("-fno-rtti", "-fno-threadsafe-statics"),
 }
+_CHECKS_OF_CLANG = (
+    *("-fsanitize=array-bounds,integer-divide-by-zero", "-fstrict-flex-arrays=3", "-Werror=missing-prototypes"),
+)
 _OPTIONS_OF_CLANG = {
-    Language.C: ("-fsanitize=bounds,integer-divide-by-zero", "-Werror=incompatible-pointer-types-discards-qualifiers"),
-    Language.CXX: ("-fsanitize=bounds,integer-divide-by-zero",),
+    Language.C: (*_CHECKS_OF_CLANG, "-Werror=incompatible-pointer-types-discards-qualifiers"),
+    Language.CXX: _CHECKS_OF_CLANG,
 }
 _OPTIONS_OF_GCC = {
     Language.C: ("-fsanitize=bounds-strict,integer-divide-by-zero", "-Werror=discarded-qualifiers"),
@@ -82,7 +85,7 @@ _HINTS = (
         "Declare it as the header does; `robot-rt header` writes it",
     ),
     (
-        r"read-only|discard.*qualifier|assignment of member",
+        r"read-only|const-qualified|discard.*qualifier|assignment of member",
         "Of a part, the command fields alone may be written; of parameters, none",
     ),
     (r"No such file or directory|file not found", "Headers are looked for beside the file, and among the system's"),
@@ -124,13 +127,7 @@ class CCode:
     @property
     def decisive(self) -> tuple[str, ...]:
         """All that decides about its machine code, besides this package."""
-        return (self.compiler.version, *self.compiler.command, *self._options, without_markers(self.text))
-
-    @property
-    def _options(self) -> list[str]:
-        language = self.compiler.language
-        special = _OPTIONS_OF_CLANG if self.compiler.is_clang else _OPTIONS_OF_GCC
-        return [f"-std={_STANDARD[language]}", *_OPTIONS, *_OPTIONS_OF[language], *special[language]]
+        return (self.compiler.version, *self.compiler.command, *_options(self.compiler), without_markers(self.text))
 
     def compiled(self, entries: str = "") -> tuple[bytes, list[Diagnostic]]:
         """The object file of the text and of further functions, and the compiler's warnings.
@@ -141,8 +138,7 @@ class CCode:
         with tempfile.TemporaryDirectory() as folder:
             unit, result = Path(folder) / "unit", Path(folder) / "unit.o"
             unit.write_text(f'{self.text}\n# 1 "<entries>"\n{entries}' if entries else self.text)
-            dialect = f"{'' if self.compiler.language == Language.C else 'c++-'}cpp-output"
-            options = [*self._options, "-o", str(result), "-x", dialect]
+            options = [*_options(self.compiler), "-c", "-o", str(result)]
             _, said = run_compiler(self.compiler, options, unit)
             _refuse_errors(said)
             return result.read_bytes(), said
@@ -163,6 +159,14 @@ class CCode:
                 return file, line
             line += 1
         return str(self.file), 1
+
+
+def _options(compiler: Compiler) -> list[str]:
+    """How files of its language are read and compiled. The preprocessor needs them as well: headers ask for them."""
+    language = compiler.language
+    special = _OPTIONS_OF_CLANG if compiler.is_clang else _OPTIONS_OF_GCC
+    dialect = f"-std={_STANDARD[language]}", "-x", _SPELLED[language]
+    return [*_OPTIONS, *_OPTIONS_OF[language], *special[language], *dialect]
 
 
 def c_code_of(source: ActionSource, trusted: Sequence[Path] | None) -> CCode | None:
@@ -196,8 +200,8 @@ def c_code_of(source: ActionSource, trusted: Sequence[Path] | None) -> CCode | N
     check_sizes(action_type)
     compiler = find_compiler(language)
     header = _write_header(action_type)
-    options = [*_PREPROCESS, f"-std={_STANDARD[language]}", "-I", str(header.parent), "-include", str(header)]
-    text, said = run_compiler(compiler, [*options, "-x", _SPELLED[language]], file)
+    options = [*_PREPROCESS, *_options(compiler), "-I", str(header.parent), "-include", str(header)]
+    text, said = run_compiler(compiler, options, file)
     _refuse_errors(said)
     _check_trusted([used for used in user_files(text) if used != header.resolve()], trusted)
     return CCode(file, compiler, text)

@@ -19,6 +19,7 @@ from robot_rt_control.realtime.tick.native_call import call_entry
 from robot_rt_control.server.builder.build import build, build_c
 from robot_rt_control.server.builder.c_header import action_header, write_headers
 from robot_rt_control.server.builder.process import Builder
+from robot_rt_control.testing.interpreted_tick import interpreted
 from robot_rt_control.vocabulary.enums import Status
 from robot_rt_control.vocabulary.errors import CapacityError, CompileError
 
@@ -139,6 +140,36 @@ def test_K24_an_index_or_a_divisor_is_checked_as_in_python(c_file: CFile) -> Non
         params["index"] = index
         assert run(key, "control", ActionType, state, params, arm, seen) == status
         assert state["level"] == level
+
+
+def test_K24_the_interpreted_tick_calls_it_too(c_file: CFile) -> None:
+    key = build_c(_load(c_file.write("CONTROL { state->values[params->index] = 2; return 3; }")))
+    twin = interpreted("robot_rt_control.realtime.tick.native_call")
+    for index, status in ((1, 3), (9, Status.BOUNDS)):
+        records = _records(key)
+        records[1]["index"] = index
+        addresses = [r.ctypes.data for r in records]
+        assert twin.call_action(load(key).control, *addresses, 0, 0) == status
+        assert records[0]["values"].sum() == (2.0 if status == 3 else 0.0)
+
+
+def test_K24_streams_and_degrees_of_freedom_are_records_too(c_file: CFile) -> None:
+    more = (
+        "    from robot_rt_control.definitions.action_type import Degree\n"
+        "    from robot_rt_control.definitions.streams import StreamInput, StreamOutput\n"
+        "    streams = (StreamInput(name='goal', length=2), StreamOutput(name='seen', length=3))\n"
+        "    degrees_of_freedom = (Degree(name='s'), Degree(name='t'))\n"
+    )
+    code = "{ state->degrees[1].position = state->goal.value[1]; state->seen.value[2] = params->goal_delay; return 0; }"
+    for suffix in (".c", ".cpp"):
+        cls = _load(c_file.write(f"CONTROL {code}", suffix=suffix, more=more))
+        key = build_c(cls)
+        state, params = np.zeros(1, state_dtype(cls)), np.zeros(1, parameter_dtype(cls))
+        state["goal"]["value"][0, 1], params["goal_delay"] = 0.5, 0.25
+        parts = np.zeros(2, part_dtype)
+        assert run(key, "control", cls, state, params, parts[:1], parts[1:]) == 0
+        assert state["degrees"]["position"].tolist() == [[0.0, 0.5]]
+        assert state["seen"]["value"].tolist() == [[0.0, 0.0, 0.25]]
 
 
 def _load(spec: str) -> type[ActionType]:
