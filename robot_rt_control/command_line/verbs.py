@@ -20,6 +20,7 @@ VERBS = (
     "record",
     "replay",
     "validate",
+    "header",
     "doctor",
     "new",
 )

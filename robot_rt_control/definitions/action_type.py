@@ -30,6 +30,8 @@ parameters `<stream>_gap`, `_delay`, `_horizon`, `_timeout`. An optional static 
 `interpolate_<stream>(state, params, part, ...)` is its own gap function: it runs before `sense`, reads the samples in
 `state.<stream>.times` and `.values`, and writes `.value`. An optional method `resample_<stream>(self, time, values)`
 runs outside the loop, as long as it takes, for each sample that arrives: see `definitions/resampling.py`.
+
+Instead, the loop's methods may be functions of one C or C++ file, which `realtime_source` names: docs/c_actions.md.
 """
 
 from __future__ import annotations
@@ -258,6 +260,9 @@ class ActionType:
     State: ClassVar[Mapping[str, Any]] = {}
     """Fields of the state record after signals and state variables, in the same notation."""
 
+    realtime_source: ClassVar[str] = ""
+    """A file of C or C++ beside this one, whose functions are the real-time methods; empty: they are Python. `robot-rt
+    header` writes the header with the records and the functions."""
     time_budget: ClassVar[float | None] = None
     """[s] that all real-time methods of one action may take in one tick; None: 20 % of the period.
     Measured when the type is loaded, and watched in the wall-clock loop."""

@@ -116,6 +116,8 @@ class Workcell:
     """warn or fail: the response to an action that exceeds its time budget."""
     action_type_folders: tuple[Path, ...]
     """Folders below which clients may load action types."""
+    trusted_native_code: tuple[Path, ...]
+    """Folders whose C and C++ code of action types may run in the loop."""
     capabilities: tuple[Path, ...]
     """Files of Python functions for blueprints; one that is missing is listed as broken there."""
     allow_code_upload: bool
@@ -279,10 +281,9 @@ def load_workcell(path: Path | str, hardware: str | None = None, *, simulator: s
         overruns=content.overruns,
         recoveries=recoveries,
         budget_policy=content.budget_policy,
-        action_type_folders=tuple(
-            (path.parent / Path(folder).expanduser()).resolve() for folder in content.action_type_folders
-        ),
-        capabilities=tuple((path.parent / Path(file).expanduser()).resolve() for file in content.capabilities),
+        action_type_folders=_beside(path, content.action_type_folders),
+        trusted_native_code=_beside(path, content.trusted_native_code),
+        capabilities=_beside(path, content.capabilities),
         allow_code_upload=content.allow_code_upload,
         controllers=controllers,
         clock_device=content.clock_device,
@@ -290,6 +291,11 @@ def load_workcell(path: Path | str, hardware: str | None = None, *, simulator: s
         digest=_digest(document, parts, builder),
         document=document,
     )
+
+
+def _beside(path: Path, named: Sequence[str]) -> tuple[Path, ...]:
+    """Files or folders that are named relative to a file's own folder."""
+    return tuple((path.parent / Path(one).expanduser()).resolve() for one in named)
 
 
 def _check_capacities(content: schema.WorkcellFile, root: Place) -> None:

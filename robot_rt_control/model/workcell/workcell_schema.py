@@ -421,5 +421,7 @@ class WorkcellFile(Model):
     budget_policy: Literal["warn", "fail"] = "warn"  # an action above its time budget is reported, or also fails
     # clients may load action types from files below these folders, relative to this file; none: from no file
     action_type_folders: tuple[str, ...] = ()
+    # folders, relative to this file, whose C and C++ code of action types may run in the loop: not all of it is proven
+    trusted_native_code: tuple[str, ...] = ()
     allow_code_upload: Flag = False  # clients may send the text of action types
     controllers: dict[Name, Controller] | None = None  # None: a trajectory controller for each arm

@@ -14,6 +14,7 @@ from robot_rt_control.command_line.exit_codes import ExitCode
 from robot_rt_control.command_line.findings.finding import Finding, Level, Machine
 from robot_rt_control.command_line.findings.machine import (
     clock_source,
+    compilers,
     governor,
     isolation,
     kernel,
@@ -58,6 +59,7 @@ def machine(tmp_path: Path) -> Machine:
         free_bytes=lambda _: 1 << 30,
         writable=lambda _: True,
         importable=lambda _: False,
+        find_program=lambda name: f"/usr/bin/{name}",
     )
 
 
@@ -230,6 +232,16 @@ def test_the_cache_must_be_writable(machine: Machine, monkeypatch: pytest.Monkey
     found = code_cache(replace(machine, writable=lambda folder: folder != machine.root))
     assert found.level == Level.PROBLEM
     assert code_cache(replace(machine, writable=lambda folder: folder == machine.root)).level == Level.OK
+
+
+def test_the_compilers_of_c_are_found_as_builds_find_them(machine: Machine) -> None:
+    assert compilers(machine).seen == "C: /usr/bin/cc, C++: /usr/bin/c++"
+    ours = replace(machine, environment={**machine.environment, "CC": "ccache gcc-13 -m64", "CXX": "nowhere"})
+    found = compilers(replace(ours, find_program=lambda name: None if name == "nowhere" else f"/opt/{name}"))
+    assert found.seen == "C: /opt/ccache gcc-13 -m64; missing: C++ (looked for $CXX = nowhere)"
+    none = compilers(replace(machine, find_program=lambda name: None))
+    assert none.level == Level.WARNING and none.seen.startswith("none; missing: C (looked for cc, gcc, clang), C++")
+    assert "apt install build-essential" in none.mend
 
 
 def test_only_problems_fail_unless_strict(
