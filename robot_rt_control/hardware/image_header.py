@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from pathlib import Path
 
-from robot_rt_control.memory.c_header import c_structs
+from robot_rt_control.memory.c_structs import INCLUDES, CStructs
 from robot_rt_control.memory.layout import IMAGE_LAYOUT, IMAGE_MAGIC, IMAGE_VERSION, device_image_dtype
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import CommandMode, DriverMode, ImageError
@@ -21,10 +21,7 @@ _BEGINNING = f"""\
 #ifndef ROBOT_RT_CONTROL__PROCESS_IMAGE_H_
 #define ROBOT_RT_CONTROL__PROCESS_IMAGE_H_
 
-#include <assert.h>
-#include <stddef.h>
-#include <stdint.h>
-
+{INCLUDES}
 #define RRC_IMAGE_VERSION {IMAGE_VERSION}
 #define RRC_IMAGE_MAGIC UINT64_C({IMAGE_MAGIC:#x})
 #define RRC_IMAGE_LAYOUT UINT64_C({IMAGE_LAYOUT:#x})
@@ -41,8 +38,9 @@ def image_header() -> str:
         _enum("rrc_driver_mode", "RRC_DRIVER", DriverMode),
         _enum("rrc_image_error", "RRC_ERROR", ImageError),
     ]
-    structs = c_structs({"rrc_device_image": device_image_dtype})
-    return "\n".join([_BEGINNING, *enums, structs, "#endif /* ROBOT_RT_CONTROL__PROCESS_IMAGE_H_ */", ""])
+    structs = CStructs()
+    structs.add("rrc_device_image", device_image_dtype)
+    return "\n".join([_BEGINNING, *enums, structs.text.strip(), "", "#endif /* ROBOT_RT_CONTROL__PROCESS_IMAGE_H_ */", ""])
 
 
 def _enum(name: str, prefix: str, members: type[IntEnum]) -> str:

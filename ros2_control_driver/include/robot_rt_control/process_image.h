@@ -11,7 +11,7 @@
 
 #define RRC_IMAGE_VERSION 2
 #define RRC_IMAGE_MAGIC UINT64_C(0x5254494d41474531)
-#define RRC_IMAGE_LAYOUT UINT64_C(0x822a3b9b8223772)
+#define RRC_IMAGE_LAYOUT UINT64_C(0x6cfbef4cb1ba91bc)
 #define RRC_MAX_JOINTS 16
 #define RRC_MAX_PARTS 64
 #define RRC_MAX_DEVICE_INTERFACES 2048
@@ -36,6 +36,7 @@ enum rrc_image_error {
     RRC_ERROR_MODE_REFUSED = 3,
     RRC_ERROR_DRIVER_ENDING = 4,
     RRC_ERROR_INACTIVE = 5,
+    RRC_ERROR_STOPPED = 6,
 };
 
 typedef struct rrc_device_image {
@@ -64,11 +65,11 @@ typedef struct rrc_device_image {
     int64_t command_cycle;
     int64_t command_state_cycle;
     int32_t command_bell[2];
+    int64_t command_clears;
     int64_t command_enable;
     int64_t command_mode[64];
     double command[2048];
 } rrc_device_image;
-static_assert(sizeof(rrc_device_image) == 33728, "size of rrc_device_image");
 static_assert(offsetof(rrc_device_image, magic) == 0, "rrc_device_image.magic");
 static_assert(offsetof(rrc_device_image, layout) == 8, "rrc_device_image.layout");
 static_assert(offsetof(rrc_device_image, epoch) == 16, "rrc_device_image.epoch");
@@ -94,8 +95,10 @@ static_assert(offsetof(rrc_device_image, command_sequence) == 16792, "rrc_device
 static_assert(offsetof(rrc_device_image, command_cycle) == 16800, "rrc_device_image.command_cycle");
 static_assert(offsetof(rrc_device_image, command_state_cycle) == 16808, "rrc_device_image.command_state_cycle");
 static_assert(offsetof(rrc_device_image, command_bell) == 16816, "rrc_device_image.command_bell");
-static_assert(offsetof(rrc_device_image, command_enable) == 16824, "rrc_device_image.command_enable");
-static_assert(offsetof(rrc_device_image, command_mode) == 16832, "rrc_device_image.command_mode");
-static_assert(offsetof(rrc_device_image, command) == 17344, "rrc_device_image.command");
+static_assert(offsetof(rrc_device_image, command_clears) == 16824, "rrc_device_image.command_clears");
+static_assert(offsetof(rrc_device_image, command_enable) == 16832, "rrc_device_image.command_enable");
+static_assert(offsetof(rrc_device_image, command_mode) == 16840, "rrc_device_image.command_mode");
+static_assert(offsetof(rrc_device_image, command) == 17352, "rrc_device_image.command");
+static_assert(sizeof(rrc_device_image) == 33736, "size of rrc_device_image");
 
 #endif /* ROBOT_RT_CONTROL__PROCESS_IMAGE_H_ */
