@@ -40,7 +40,8 @@ def image_header() -> str:
     ]
     structs = CStructs()
     structs.add("rrc_device_image", device_image_dtype)
-    return "\n".join([_BEGINNING, *enums, structs.text.strip(), "", "#endif /* ROBOT_RT_CONTROL__PROCESS_IMAGE_H_ */", ""])
+    end = "#endif /* ROBOT_RT_CONTROL__PROCESS_IMAGE_H_ */"
+    return "\n".join([_BEGINNING, *enums, structs.text.strip(), "", end, ""])
 
 
 def _enum(name: str, prefix: str, members: type[IntEnum]) -> str:

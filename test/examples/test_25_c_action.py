@@ -22,7 +22,7 @@ def faded(s: float) -> float:
     return s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
 
 
-def swing(t: float, *, angle: float, period: float, count: int) -> float:
+def swing(t: float, *, angle: float, period: float, count: float) -> float:
     return angle * faded(t / period) * faded(count - t / period) * math.sin(2.0 * math.pi * t / period)
 
 
