@@ -30,6 +30,8 @@ from robot_rt_control.vocabulary.part_kinds import JOINT_INTERFACES, JOINTED_KIN
 _log = logging.getLogger(__name__)
 
 _FOLLOWING = DriverMode.FOLLOWING
+_MOVING_PERIODS = 2
+"""After more periods without a command, joints with position commands have stood: they are not set moving again."""
 
 
 class DeviceHost:
@@ -39,9 +41,10 @@ class DeviceHost:
     (see RestRamp), gives outputs their safe values, and holds this state:
 
     - `command_enable` is 0: until it is 1 again. At rest, joints are switched to the mode NONE.
-    - No command for more than `silence_periods`: the executor is dead or hangs. Later commands are not
-      followed, because the device has left their start: the image reports EXECUTOR_SILENT, the
-      executor faults the parts and withdraws `command_enable`, which ends this state.
+    - The executor's process has ended, or there was no command for more than `silence_periods`: it hangs. Later
+      commands are not followed, because the device has left their start: the image reports EXECUTOR_SILENT, the
+      executor faults the parts and withdraws `command_enable`, which ends this state. After an end the host brakes at
+      once, from the speed of the commands. A joint whose position was held in vain for so long stays where it is.
     - The plugin refuses a command mode: the same, with MODE_REFUSED.
     - The device has stopped by itself (`HardwarePlugin.stopped`): the same, with STOPPED and its error code. Once a
       fault of a part was cleared, the plugin is asked to `recover` it.
@@ -182,12 +185,15 @@ class DeviceHost:
             self._recover()
         if self._ending or self._latched or not enabled:
             self._rest(period_s)
+        elif self._silence_periods and self._silent and not self.image.executor_alive():
+            # At once: held for the silence that a hanging executor is granted, a moving joint would stop dead.
+            _log.warning("hardware %r: the executor has ended: bringing the device to rest", self.info.name)
+            self._rest_in_silence(period_s)
         elif self._silence_periods and self._silent > self._silence_periods:
             _log.warning(
                 "hardware %r: no command for %d periods: bringing the device to rest", self.info.name, self._silent
             )
-            self._latch(ImageError.EXECUTOR_SILENT)
-            self._rest(period_s)
+            self._rest_in_silence(period_s)
         elif new:
             self._follow(period_s)
         if not self.lifecycle.can_write:
@@ -261,6 +267,12 @@ class DeviceHost:
         if all(ramp.at_rest for ramp in self._ramps):
             _log.info("hardware %r: at rest", self.info.name)
             self._publish_mode(DriverMode.HOLDING)
+
+    def _rest_in_silence(self, period_s: float) -> None:
+        self._latch(ImageError.EXECUTOR_SILENT)
+        if self._silent > _MOVING_PERIODS:
+            self._predecessor[:] = self._followed
+        self._rest(period_s)
 
     def _begin_rest(self, period_s: float) -> None:
         cycles = max(self._newer_cycle - self._older_cycle, 1)
