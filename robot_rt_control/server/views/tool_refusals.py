@@ -52,8 +52,10 @@ def sensed(part: PartDescription, tool: str) -> str:
 
 def not_confirmed(part: PartDescription, snapshot: SnapshotView) -> CommandRefused | None:
     """Why a part cannot be enabled, if it is its tool: the sensors do not confirm the one that is on; None: they do."""
+    if not part.tools:
+        return None
     measured = snapshot.measured(part.index)
-    if not part.tools or measured.tool_confirmed == 1.0:
+    if measured.tool_confirmed == 1.0:
         return None
     refusal = Refusal.WRONG_TOOL if measured.tool_confirmed == 0.0 else Refusal.TOOL_UNKNOWN
     tool = part.tool_name(float(measured.tool_number))

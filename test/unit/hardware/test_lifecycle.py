@@ -257,8 +257,8 @@ def test_plugins_are_found_by_name():
     [
         (
             "mok",
-            "'mok'; expected 'canopen', 'dynamixel', 'mock', 'mujoco', 'pybullet', 'topic', 'package.module:Class' or "
-            "'file.py:Class'",
+            "'mok'; expected 'canopen', 'dynamixel', 'franka', 'mock', 'mujoco', 'pybullet', 'topic', "
+            "'package.module:Class' or 'file.py:Class'",
         ),
         ("/nowhere/driver.py:Driver", "plugin '/nowhere/driver.py:Driver'; expected a Python file; got nothing at"),
         ("no_such_module:Plugin", "cannot import 'no_such_module'; got No module named 'no_such_module'"),

@@ -71,7 +71,7 @@ def c_file(tmp_path: Path) -> CFile:
 COUNT = "CONTROL { state->level += params->index; return 0; }"
 
 
-def run(key: str, method: str, action_type: type[ActionType], *memory: np.ndarray) -> int:
+def run(key: str, method: str, action_type: object, *memory: np.ndarray) -> int:
     """Call a native method on records, whose memory is given in the order of its parameters."""
     return call_entry(getattr(load(key), method), *(m.ctypes.data for m in memory))
 
