@@ -193,7 +193,7 @@ function allVersions({ name, versions }: SkillInfo): string {
 export function Files() {
     const it = useStill();
     const programs = new Set(it.library.programs.map((program) => program.name));
-    // Before that, a click on a program would open it as a skill.
+    // Until the programs are known, a click on one would open it as a skill.
     const isKnown = it.library.knowsPrograms;
     const own = (isKnown ? it.library.skills : []).filter(
         (skill) => (skill.origin === 'store' || skill.origin === 'library') && !programs.has(skill.name),
