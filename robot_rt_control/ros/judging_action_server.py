@@ -9,12 +9,14 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from action_msgs.msg import GoalStatus
 from rclpy._rclpy_pybind11 import InvalidHandle
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import GoalEvent, RCLError
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
+from robot_rt_control.ros.answers import Answers, is_unsent, raise_unsent
 from robot_rt_control.ros.own_thread import aside
 from robot_rt_control.ros.refusals import refuse
 from robot_rt_control.vocabulary.errors import InternalError, RobotControlError
@@ -74,6 +76,7 @@ class JudgingActionServer(ActionServer):
         """Goals that go on → who asked for the result."""
         self._answers: dict[bytes, Any] = {}
         """Answers to goals that have ended, until rclpy forgets them."""
+        self._sender = Answers(lambda text: node.get_logger().warning(text))
         self._logger = node.get_logger().get_child("action_server")  # rclpy makes it only after goals may come
         callback: Any = self._asks  # rclpy awaits it; its types do not say so
         super().__init__(
@@ -94,6 +97,7 @@ class JudgingActionServer(ActionServer):
             refused = self._judgement(goal)
         else:
             refused = await aside(self._node, f"{self._name} goal", lambda: self._judgement(goal))
+        raise_unsent(True)  # from here, rclpy sends its answer without a change of threads
         if refused is None:
             return GoalResponse.ACCEPT
         self._rejected[uuid] = refused
@@ -120,7 +124,14 @@ class JudgingActionServer(ActionServer):
         request = request_header_and_message[1]
         uuid = self._asked[id(request.goal)] = bytes(request.goal_id.uuid)  # the goal alone does not tell its id
         try:
-            await super()._execute_goal_request(request_header_and_message)
+            try:
+                await super()._execute_goal_request(request_header_and_message)
+            except (RuntimeWarning, SystemError) as error:
+                if not is_unsent(error):
+                    raise
+                self._tell_again(*request_header_and_message)
+            finally:
+                raise_unsent(False)
             goal = self._goal_handles.get(uuid)
             if goal is not None and goal.request is request.goal and id(request.goal) in self._judged:
                 self._cancelled.add(uuid)  # its client could not be answered: nobody knows of it
@@ -129,6 +140,22 @@ class JudgingActionServer(ActionServer):
             self._cancelled.discard(self._asked.pop(id(request.goal)))
             if id(request.goal) in self._judged:
                 self._give_up(self._judged.pop(id(request.goal)))
+
+    def _tell_again(self, header: Any, request: Any) -> None:
+        """Whether a goal was accepted, to a client that is not yet known; an accepted one begins."""
+        goal = self._goal_handles.get(bytes(request.goal_id.uuid))
+        is_accepted = goal is not None and goal.request is request.goal
+        stamp = self._node.get_clock().now().to_msg()
+        answer = self._action_type.Impl.SendGoalService.Response(accepted=is_accepted, stamp=stamp)
+
+        def send() -> None:
+            with self._lock:
+                self._handle.send_goal_response(header, answer)
+
+        self._sender.send_again(f"a goal of {self._name}", send)
+        if is_accepted:
+            self._handle.publish_status()
+            self._begin(goal)
 
     def _begin(self, goal: Any) -> None:
         """`execute` sees whether the goal was cancelled before it began."""
@@ -202,7 +229,8 @@ class JudgingActionServer(ActionServer):
         if uuid in self._rejected:
             self._send_answer(header, self._action_type.Impl.GetResultService.Response(result=self._rejected[uuid]))
         elif uuid not in self._goal_handles:
-            await super()._execute_get_result_request(request_header_and_message)
+            unknown = GoalStatus.STATUS_UNKNOWN
+            self._send_answer(header, self._action_type.Impl.GetResultService.Response(status=unknown))
         else:
             with self._answering:
                 answer = self._answers.get(uuid)
@@ -212,8 +240,11 @@ class JudgingActionServer(ActionServer):
                 self._send_answer(header, answer)
 
     def _send_answer(self, header: Any, answer: Any) -> None:
-        with self._lock, contextlib.suppress(RCLError):  # the client may have gone away
-            self._handle.send_result_response(header, answer)
+        def send() -> None:
+            with self._lock, contextlib.suppress(RCLError):  # the client may have gone away
+                self._handle.send_result_response(header, answer)
+
+        self._sender.send(f"the result of {self._name}", send)
 
     async def _execute_expire_goals(self, expired_goals: Any) -> None:
         for info in expired_goals:

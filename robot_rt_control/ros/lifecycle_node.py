@@ -96,7 +96,10 @@ class WorkcellNode(LifecycleNodeMixin, ListeningNode):
     ) -> None:
         ListeningNode.__init__(self, name, **options)
         # In a group of their own: during a transition the other services and all parameters are answered.
+        before = set(self.services)
         LifecycleNodeMixin.__init__(self, callback_group=ReentrantCallbackGroup())
+        for service in set(self.services) - before:
+            self._answers.serve(service)
         self._transition = threading.RLock()
         self._closing = False
         self._described = {p.name: p for p in (*common, *parameters)}

@@ -17,6 +17,8 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.time_source import USE_SIM_TIME_NAME, TimeSource
 
+from robot_rt_control.ros.answers import Answers
+
 _SHORTEST_S = 0.01
 """[s] Between two looks for messages: a simulator that publishes /clock at 1 kHz costs as one at 100 Hz."""
 _STOP_S = 2.0
@@ -141,7 +143,8 @@ def _entered(held: ExitStack, handle: Any) -> bool:
 
 
 class ListeningNode(Node):
-    """A node whose simulated time, and what it listens to, take nothing of its executor's time.
+    """A node whose simulated time, and what it listens to, take nothing of its executor's time; its services' answers
+    are sent again while the client is not known (`Answers`).
 
     Args:
         name: of the node.
@@ -150,6 +153,7 @@ class ListeningNode(Node):
 
     def __init__(self, name: str, **options: Any) -> None:
         self._listener: Listener | None = None
+        self._answers = Answers(lambda text: self.get_logger().warning(text))
         super().__init__(name, **options)
         # In front of rclpy's own callback, which would act on it.
         self.add_on_set_parameters_callback(self._keep_clock)
@@ -183,6 +187,12 @@ class ListeningNode(Node):
         else:
             text = f"a time on /clock was ignored; expected 0 or later; got {message.clock.sec} s"
             self.get_logger().warning(text, throttle_duration_sec=1.0)
+
+    def create_service(self, *given: Any, **options: Any) -> Any:
+        """As rclpy's."""
+        made = super().create_service(*given, **options)
+        self._answers.serve(made)
+        return made
 
     def destroy_subscription(self, subscription: Any) -> bool:
         found = super().destroy_subscription(subscription)
