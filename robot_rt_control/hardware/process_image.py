@@ -170,6 +170,10 @@ class ProcessImage:
         """Address of the record, for `device_dtype.image`; valid as long as this object exists."""
         return address_of(self.record)
 
+    def executor_alive(self) -> bool:
+        """Whether the process that writes the commands still runs; for a private image: yes."""
+        return self._segment is None or self._segment.user_alive()
+
     def driver_alive(self) -> bool:
         """Whether the process that owns the image is alive; if not, attach to its successor."""
         return self._segment is None or self._segment.owner_alive()
