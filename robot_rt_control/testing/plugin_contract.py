@@ -43,7 +43,7 @@ from robot_rt_control.vocabulary.errors import HardwareError
 from robot_rt_control.vocabulary.part_kinds import JOINTED_KINDS
 
 _NONE, _POSITION, _VELOCITY = CommandMode.NONE, CommandMode.POSITION, CommandMode.VELOCITY
-_SETTLED_S = 10.0
+_SETTLED_S = 60.0
 """Wall-clock time within which what is commanded must have happened, on however slow a machine."""
 _WRONG_SCALE = 2.0
 """A measured velocity may be wrong by less than this factor: a wrong unit is wrong by more, a busy machine by less."""

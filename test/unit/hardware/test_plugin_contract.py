@@ -133,7 +133,7 @@ class TestDynamixel(PluginContract):
         with ServoLine(*servos, period_s=0.01) as line:
             yield ContractDevice(
                 plugin=counted(line),
-                info=info_of(CONFIG / "dynamixel.yaml", "bus", port=line.port, answer_timeout=0.2),
+                info=info_of(CONFIG / "dynamixel.yaml", "bus", port=line.port, answer_timeout=2.0),
                 lockstep=True,
                 between=line.wait,
                 silence=line.pull,

@@ -86,7 +86,7 @@ def test_a_killed_executor_is_noticed(name, image):
     )
     assert not image.executor_alive()
     with subprocess.Popen([sys.executable, "-c", script, name], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout.readline() == "ready\n"
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
         assert image.executor_alive()
         process.kill()
     assert not image.executor_alive()
