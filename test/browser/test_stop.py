@@ -213,7 +213,7 @@ def test_E16_silence_is_shown_as_such_and_ends_with_the_next_word(
         goes_on.wait(100)
 
     editor.loop.call_soon_threadsafe(hang)
-    assert hangs.wait(20)
+    assert hangs.wait(60)
     try:
         page.get_by_text("No word from the editor for").wait_for()
     finally:

@@ -113,7 +113,7 @@ class ForeignDriver:
     def stop(self) -> int:
         """End it as the supervisor does; returns its exit code."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(20.0)
+        return self.process.wait(60.0)
 
     def kill(self) -> None:
         self.process.kill()

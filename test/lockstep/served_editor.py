@@ -27,7 +27,7 @@ class Served:
         """Close it, as the end of its process would: sockets close, and its tokens and cookies are forgotten."""
         if self._thread.is_alive():
             self.loop.call_soon_threadsafe(self.loop.stop)
-            self._thread.join(20)
+            self._thread.join(60)
 
     @property
     def origin(self) -> str:
@@ -45,7 +45,7 @@ class Served:
         self, method: str, path: str, body: bytes | str | None = None, *, cookie: str = "", **headers: str
     ) -> tuple[int, dict[str, str], bytes]:
         """Status, headers, body. `headers` with underscores; None as text leaves one out: Origin=''."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         given = {"Origin": self.origin, "Content-Type": "application/json"}
         given |= {key.replace("_", "-"): value for key, value in headers.items()}
         if cookie:
@@ -100,7 +100,7 @@ def served(robot: Robot, port: int = 0) -> Iterator[Served]:
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    assert ready.wait(20)
+    assert ready.wait(60)
     try:
         yield found[0]
     finally:

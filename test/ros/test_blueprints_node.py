@@ -149,7 +149,7 @@ def elsewhere(own_domain: None) -> Iterator[list[str]]:
     server.destroy()
     node.destroy_node()
     context.shutdown()
-    spinning.join(10.0)
+    spinning.join(60.0)
 
 
 def wait_for(happens: Callable[[], Any]) -> Any:

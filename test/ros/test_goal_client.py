@@ -48,7 +48,7 @@ def node() -> Iterator[Node]:
     thread.start()
     yield node
     executor.shutdown()
-    thread.join(10.0)
+    thread.join(60.0)
     context.try_shutdown()
 
 
@@ -60,7 +60,7 @@ def test_an_answer_that_comes_while_the_goal_is_being_sent_is_not_lost(node: Nod
     done = threading.Event()
     sent = client.send_goal_async(RunAction.Goal(), feedback_callback=lambda _: None)
     sent.add_done_callback(lambda _: done.set())
-    assert done.wait(20.0)
+    assert done.wait(60.0)
     assert not sent.result().accepted
 
 

@@ -180,7 +180,7 @@ def rig(own_domain: None) -> Iterator[Rig]:
     for node in nodes:
         node.destroy_node()
     context.shutdown()
-    spinning.join(10.0)
+    spinning.join(60.0)
 
 
 @pytest.mark.parametrize(

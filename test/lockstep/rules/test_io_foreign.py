@@ -93,7 +93,7 @@ def test_a_device_that_fails_faults_its_parts_with_its_reason_and_its_successor_
         cell.move(0.9)
         old = image_of(cell)
         driver.fault(fault)
-        assert driver.process.wait(20.0) == 1
+        assert driver.process.wait(60.0) == 1
         until(lambda: cell.state() == "faulted")
         assert old.record.state_error == ImageError.DEVICE
         assert bytes(old.record.driver_reason).decode().startswith(reason)

@@ -216,7 +216,7 @@ def test_a_device_that_fails_is_published_and_called_no_more(
 ) -> None:
     loop.until_written(lambda: len(driver.rows()) > 3, CommandMode.POSITION, 0.1)
     driver.fault(fault)
-    assert driver.process.wait(20.0) == 1
+    assert driver.process.wait(60.0) == 1
     writes = driver.writes
     assert (loop.error, loop.reason) == (ImageError.DEVICE, reason)
     assert driver.shutdowns == 1 and driver.writes == writes
@@ -251,7 +251,7 @@ def test_what_it_cannot_use_is_refused(tmp_path: Path) -> None:
     program = rehearsal_program()
 
     def refusal(*arguments: str) -> str:
-        done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=20.0)
+        done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60.0)
         assert done.returncode == 1
         return done.stderr
 
@@ -280,7 +280,7 @@ def test_what_it_cannot_use_is_refused(tmp_path: Path) -> None:
 def test_a_second_driver_is_refused(driver: ForeignDriver, loop: ByHand) -> None:
     first = driver.process
     driver.start()
-    assert driver.process.wait(20.0) == 1
+    assert driver.process.wait(60.0) == 1
     assert "a running process owns it; expected one driver" in driver.log
     loop.read()
     driver._process = first

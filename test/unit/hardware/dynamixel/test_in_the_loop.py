@@ -44,7 +44,7 @@ def cell(line: ServoLine, monkeypatch: pytest.MonkeyPatch) -> Iterator[LockstepC
     monkeypatch.setattr(DynamixelPlugin, "read", answered)
     workcell = load_workcell(CONFIG)
     (device,) = workcell.devices
-    config: dict[str, Any] = {**device.config, "port": line.port, "answer_timeout": 0.2}
+    config: dict[str, Any] = {**device.config, "port": line.port, "answer_timeout": 2.0}
     with LockstepCell(replace(workcell, devices=(replace(device, config=config),))) as made:
         yield made
 

@@ -35,7 +35,7 @@ class Cell:
                 line.sent += 1
                 super()._request()
 
-        info = info_of(CONFIG, "bus", port=line.port, answer_timeout=0.2, **parameters)
+        info = info_of(CONFIG, "bus", port=line.port, answer_timeout=2.0, **parameters)
         self.device = ContractDevice(plugin=Counted, info=info, lockstep=True, between=line.wait)
         self.run = Run(self.device)
         self.life, self.head, self.gripper = self.run.life, *info.parts
@@ -396,7 +396,7 @@ def test_a_joint_beyond_a_turn_uses_the_extended_position_mode(tmp_path: Path) -
     with ServoLine(*three(), period_s=0.01) as line:
         cell = Cell(line)
         cell.device = replace(
-            cell.device, info=info_of(tmp_path / "wide.yaml", "bus", port=line.port, answer_timeout=0.2)
+            cell.device, info=info_of(tmp_path / "wide.yaml", "bus", port=line.port, answer_timeout=2.0)
         )
         run = Run(cell.device).activate().known()
         pan = line.servos[1]
