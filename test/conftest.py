@@ -70,6 +70,24 @@ def pytest_runtest_logfinish() -> None:
         gc.collect()
 
 
+def _scheduling() -> tuple[int, int, int]:
+    """Of this thread, and of all processes that it starts: policy, real-time priority, niceness."""
+    return os.sched_getscheduler(0), os.sched_getparam(0).sched_priority, os.getpriority(os.PRIO_PROCESS, 0)
+
+
+_USUAL = _scheduling()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
+    """A test that leaves this process with another priority fails: all later tests here would have it, too."""
+    yield
+    if (found := _scheduling()) != _USUAL:
+        os.sched_setscheduler(0, _USUAL[0], os.sched_param(_USUAL[1]))
+        os.setpriority(os.PRIO_PROCESS, 0, _USUAL[2])
+        pytest.fail(f"{item.nodeid}: policy, priority, niceness; expected {_USUAL}, got {found}")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     # If tests are chosen by name, file or marker, all of them are run.
     chosen = config.option.markexpr or config.option.keyword or any(".py" in name for name in config.args)

@@ -11,9 +11,11 @@ is subtracted. So no effort jumps when the mode changes, and an effort of 0 floa
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -109,7 +111,8 @@ class FrankaPlugin(HardwarePlugin):
         enforce = given.realtime == "enforce"
         config = library.RealtimeConfig.kEnforce if enforce else library.RealtimeConfig.kIgnore
         try:
-            robot = library.Robot(given.address, config)
+            with nullcontext() if enforce else _own_priority():
+                robot = library.Robot(given.address, config)
             state = robot.read_once()
         except Exception as error:  # each of the library's kinds
             raise refusal(what, str(error)) from None
@@ -439,6 +442,19 @@ class FrankaPlugin(HardwarePlugin):
 
     def _text(self, code: int) -> str:
         return next(name for name, of_name in CODES.items() if of_name == code)
+
+
+@contextmanager
+def _own_priority() -> Iterator[None]:
+    """Keep this thread's scheduling: to connect, the library takes the highest real-time priority there is. A robot
+    needs its answers so soon; beside a simulator it would only take the processor from all others, and all processes
+    that this one starts later would have it, too."""
+    policy, param = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        yield
+    finally:
+        if os.sched_getscheduler(0) != policy or os.sched_getparam(0).sched_priority != param.sched_priority:
+            os.sched_setscheduler(0, policy, param)
 
 
 def _library() -> Any:

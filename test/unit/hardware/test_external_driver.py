@@ -127,6 +127,9 @@ def test_programs_are_beside_the_workcell_file_on_path_or_in_the_package(
     assert find_program("ros2_control_driver", tmp_path) == str(program)
 
 
-def test_no_driver_in_python_runs_it(file: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_no_driver_in_python_runs_it(
+    file: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("robot_rt_control.hardware.driver.raise_urgency", lambda: "")
     assert python_driver([str(file), "robot", "--hardware", "mock,robot=external", "--image", "none"]) == 1
     assert "device 'robot'; expected a plugin in Python; got a foreign driver" in capfd.readouterr().err
