@@ -300,22 +300,25 @@ def _simulators(options: BringupOptions, workcell: Workcell) -> list[ProcessDesc
     """The simulated counterpart of each device that has one of its own."""
     if not options.simulated:
         return []
-    devices = [device for device in workcell.devices if device.plugin == "franka"]
-    if not devices:
+    robots: dict[str, list[str]] = {}
+    for device in workcell.devices:
+        if device.plugin in ("franka", "franka_hand"):
+            robots.setdefault(str(device.config.get("address", "")), []).append(device.name)
+    if not robots:
         plugins = ", ".join(sorted({device.plugin for device in workcell.devices}))
         raise DefinitionError(
             "simulated", expected="a device on the plugin franka", got=f"devices on {plugins}", hint="Leave it out"
         )
     return [
         ProcessDescription(
-            name=f"simulator_{device.name}",
+            name=f"simulator_{devices[0]}",
             package="franky-sim",
             executable="franky-sim",
             node_name="",
-            command=simulator_command(str(device.config.get("address", ""))),
-            consequence=f"the parts of device {device.name!r} are faulted",
+            command=simulator_command(address),
+            consequence=f"the parts of {', '.join(map(repr, devices))} are faulted",
         )
-        for device in devices
+        for address, devices in robots.items()
     ]
 
 

@@ -30,6 +30,7 @@ BUILT_IN_PLUGINS = {
     "canopen": "robot_rt_control.hardware.canopen.plugin:CanopenPlugin",
     "dynamixel": "robot_rt_control.hardware.dynamixel.plugin:DynamixelPlugin",
     "franka": "robot_rt_control.hardware.franka.plugin:FrankaPlugin",
+    "franka_hand": "robot_rt_control.hardware.franka_hand.plugin:FrankaHandPlugin",
     "mock": "robot_rt_control.hardware.mock_plugin:MockPlugin",
     "mujoco": "robot_rt_control.hardware.mujoco.plugin:MujocoPlugin",
     "pybullet": "robot_rt_control.hardware.pybullet.plugin:PyBulletPlugin",

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fr3_with_hand import fr3_with_hand
 
 from robot_rt_control.client import Action, Client, Reaction
 from robot_rt_control.demo.demo_workcell import DemoWorkcell
@@ -20,7 +21,6 @@ from robot_rt_control.testing.franka_simulator import NOT_RUN, FrankaSimulator
 from robot_rt_control.testing.ros_domain import claim_domain
 from robot_rt_control.vocabulary.errors import RobotControlError
 
-FILE = Path(__file__).resolve().parents[2] / "config" / "fr3.yaml"
 DOMAIN = claim_domain("franka")
 START = np.array([0.0, 0.0, 0.0, -1.57, 0.0, 1.57, 0.785])
 PATIENCE = 120.0
@@ -32,10 +32,11 @@ pytestmark = [pytest.mark.timeout(900), pytest.mark.skipif(bool(NOT_RUN), reason
 def cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Client, FrankaSimulator, DemoWorkcell]]:
     monkeypatch.setenv("ROS_DOMAIN_ID", str(DOMAIN))
     with FrankaSimulator(DOMAIN) as simulator:
-        text = FILE.read_text()
+        text = fr3_with_hand()
         assert "address: 127.0.0.1" in text and "max_age_ticks: 1500" in text and "lag: 0.2" in text
         text = text.replace("address: 127.0.0.1", f"address: {simulator.address}\n      reply: 5.0")
         # On a busy machine the simulator stands still for a while.
+        text = text.replace("force: 20  # [N]", "silence: 60.0")
         text = text.replace("max_age_ticks: 1500", "max_age_ticks: 60000").replace("lag: 0.2", "lag: 5.0")
         (tmp_path / "fr3.yaml").write_text(text)
         arguments = [
@@ -73,6 +74,10 @@ def near(client: Client, end: np.ndarray) -> bool:
     return bool(np.abs(position(client) - end)[3:5].max() < 0.03)
 
 
+def fingers_are_at(client: Client, position: float) -> bool:
+    return abs(client.value("gripper.position[0]") - position) < 0.003
+
+
 def process_of(workcell: DemoWorkcell, module: str) -> int:
     children = Path(f"/proc/{workcell.pid}/task/{workcell.pid}/children").read_text().split()
     found = [int(pid) for pid in children if module in Path(f"/proc/{pid}/cmdline").read_text()]
@@ -86,6 +91,14 @@ def test_an_fr3_moves_in_each_mode_reacts_is_lost_and_comes_back(
     client, simulator, workcell = cell
     assert client.executor_status().clock == "hardware", "the robot's packets drive the loop"
     np.testing.assert_allclose(position(client), START, atol=0.01)
+
+    with client.session("gripper") as session:
+        openings = {"open": 1.0, "close": 0.0}
+        session.add(*(Action(name, "move_gripper", opening=opening) for name, opening in openings.items()))
+        for name, opening in openings.items():
+            session.start(name)
+            until(partial(fingers_are_at, client, 0.04 * opening), f"the hand to {name}")
+            until(lambda: client.value("hand_state.is_moving") == 0.0, "its end")
 
     with client.session("arm") as session:
         goal = START + [0.0, 0.0, 0.0, 0.0, 0.3, 0.0, 0.2]

@@ -27,7 +27,7 @@ from robot_rt_control.vocabulary.part_kinds import JOINT_INTERFACES
 
 MOCK = "mock"
 """The plugin on which every device can run without configuration."""
-OWN_PLUGINS = (CANOPEN, DRIVES, "dynamixel", EXTERNAL, "franka", MOCK, *SIMULATORS, "topic")
+OWN_PLUGINS = (CANOPEN, DRIVES, "dynamixel", EXTERNAL, "franka", "franka_hand", MOCK, *SIMULATORS, "topic")
 """In a tag: robot_rt_control/<name>."""
 _NEUTRAL = {
     "calculate_dynamics": True,

@@ -257,7 +257,7 @@ def test_plugins_are_found_by_name():
     [
         (
             "mok",
-            "'mok'; expected 'canopen', 'dynamixel', 'franka', 'mock', 'mujoco', 'pybullet', 'topic', "
+            "'mok'; expected 'canopen', 'dynamixel', 'franka', 'franka_hand', 'mock', 'mujoco', 'pybullet', 'topic', "
             "'package.module:Class' or 'file.py:Class'",
         ),
         ("/nowhere/driver.py:Driver", "plugin '/nowhere/driver.py:Driver'; expected a Python file; got nothing at"),

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+import pytest
 from cia402_node import NodeNetwork, Servo
 from dynamixel_bus import Servo as SerialServo
 from dynamixel_bus import ServoLine
+from fake_hand import FakeHand
+from fr3_with_hand import fr3_with_hand
 from std_msgs.msg import Bool, Float64
 from test_gantry_driver import TestGantryDriver  # noqa: F401  (pytest collects it here)
 
 from robot_rt_control.hardware.canopen.plugin import CanopenPlugin
 from robot_rt_control.hardware.dynamixel.plugin import DynamixelPlugin
+from robot_rt_control.hardware.franka_hand import plugin as hand_plugin
+from robot_rt_control.hardware.franka_hand.plugin import FrankaHandPlugin
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart
 from robot_rt_control.hardware.lifecycle import load_plugin
 from robot_rt_control.hardware.mock_plugin import MockPlugin
@@ -140,6 +146,39 @@ class TestDynamixel(PluginContract):
                 restore=line.plug,
                 still=0.004,  # two pulses and more
                 tolerance=0.004,
+            )
+
+
+class TestFrankaHand(PluginContract):
+    """A hand without processes: a motion takes some cycles, in which nothing is known of it. One finger's joint: two
+    cannot move alone."""
+
+    @contextmanager
+    def device(self) -> Iterator[ContractDevice]:
+        hands: list[FakeHand] = []
+
+        def made(address: str) -> FakeHand:
+            hands.append(FakeHand(address))
+            return hands[-1]
+
+        with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+            patch.setattr(hand_plugin, "Hand", made)
+            patch.setattr(FakeHand, "period_s", 0.001)
+
+            def silence(away: bool = True) -> None:
+                patch.setattr(FakeHand, "is_away", away)
+                for hand in hands:
+                    hand.is_silent = away
+
+            file = Path(folder) / "cell.yaml"
+            text = fr3_with_hand().replace("1, fr3_finger_joint2]", "1]").replace("[0.04, 0.04]", "[0.04]")
+            file.write_text(text)
+            yield ContractDevice(
+                plugin=FrankaHandPlugin,
+                info=info_of(file, "hand", silence=0.5),
+                lockstep=True,
+                silence=silence,
+                restore=lambda: silence(away=False),
             )
 
 
