@@ -17,11 +17,12 @@ class FakeHand:
         if self.is_away:
             raise HardwareError(f"hand of the Franka at {address!r}", expected="an active FCI", got="none")
         self.address, self._time = address, 0.0
-        self.state, self.heard = HandState(0.04, self.max_width, False, 30.0), 0.0
-        self.is_busy, self.failure, self.lost = False, "", ""
+        self.state, self.seen = HandState(0.04, self.max_width, False, 30.0), 0.0
+        self.heard, self.is_busy, self.failure, self.lost = 0.0, False, "", ""
         self.asked = list[str]()
         self.is_silent = self.is_closed = False
-        self._goal, self._speed, self._grasps, self._width = 0.0, 0.0, False, 0.04
+        self._goal, self._speed, self._width = 0.0, 0.0, 0.04
+        self._grasps = self._holds = False
 
     def now(self) -> float:
         return self._time
@@ -31,7 +32,8 @@ class FakeHand:
         if self.is_silent:
             return
         if not self.is_busy:
-            self.heard = self._time
+            self.heard = self.seen = self._time
+            self.state = HandState(self._width, self.max_width, self._holds, 30.0)
             return
         way = self._goal - self._width
         step = min(abs(way), self._speed * self.period_s)
@@ -41,7 +43,7 @@ class FakeHand:
         if stands or self._width == self._goal:
             self.failure = "it did not get there" if stands and not self._grasps else ""
             self.is_busy, self.heard = False, self._time
-            self.state = HandState(self._width, self.max_width, stands and self._grasps, 30.0)
+            self._holds = stands and self._grasps
 
     def move(self, width: float, speed: float) -> None:
         self._begin(f"move {width:.4f} {speed:g}", width, speed, False)

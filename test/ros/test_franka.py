@@ -34,7 +34,8 @@ def cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Clie
     with FrankaSimulator(DOMAIN) as simulator:
         text = fr3_with_hand()
         assert "address: 127.0.0.1" in text and "max_age_ticks: 1500" in text and "lag: 0.2" in text
-        text = text.replace("address: 127.0.0.1", f"address: {simulator.address}\n      reply: 5.0")
+        text = text.replace("realtime: ignore", "realtime: ignore\n      reply: 5.0", 1)
+        text = text.replace("address: 127.0.0.1", f"address: {simulator.address}")
         # On a busy machine the simulator stands still for a while.
         text = text.replace("force: 20  # [N]", "silence: 60.0")
         text = text.replace("max_age_ticks: 1500", "max_age_ticks: 60000").replace("lag: 0.2", "lag: 5.0")
@@ -78,9 +79,9 @@ def fingers_are_at(client: Client, position: float) -> bool:
     return abs(client.value("gripper.position[0]") - position) < 0.003
 
 
-def process_of(workcell: DemoWorkcell, module: str) -> int:
+def process_of(workcell: DemoWorkcell, word: str) -> int:
     children = Path(f"/proc/{workcell.pid}/task/{workcell.pid}/children").read_text().split()
-    found = [int(pid) for pid in children if module in Path(f"/proc/{pid}/cmdline").read_text()]
+    found = [int(pid) for pid in children if word in Path(f"/proc/{pid}/cmdline").read_text()]
     assert len(found) == 1
     return found[0]
 
@@ -173,7 +174,7 @@ def test_an_fr3_moves_in_each_mode_reacts_is_lost_and_comes_back(
 
     # A killed driver: the loop faults the part and ends; the robot stops by itself.
     ended = re.compile(
-        r"hardware_driver \(process \d+\) was ended by SIGKILL .* the parts of device 'robot' are faulted"
+        r"hardware_driver_robot \(process \d+\) was ended by SIGKILL .* the parts of device 'robot' are faulted"
     )
-    os.kill(process_of(workcell, "hardware.driver_node"), signal.SIGKILL)
+    os.kill(process_of(workcell, "__node:=hardware_driver_robot"), signal.SIGKILL)
     until(lambda: any(ended.search(line) for line in workcell.last_lines(400)), "its end")

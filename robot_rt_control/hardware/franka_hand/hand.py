@@ -32,7 +32,7 @@ class Hand:
     """The hand at an address. `poll` takes what has come; nothing waits but the constructor and `close`.
 
     Attributes:
-        state: the last one. None comes during a motion.
+        state: the last one, and when it came [s, of `now`]: `seen`. None comes during a motion.
         heard: when the process was heard of [s, of `now`].
         is_busy: whether it moves, or is about to. Nothing can end a motion before its end.
         failure: why the last motion did not get to its goal; empty: it did.
@@ -58,7 +58,7 @@ class Hand:
     def _connect(self, address: str, given_up: float) -> str | None:
         """Wait for the first state. Why there is none; None: it has come."""
         self.is_busy, self.failure, self.lost = False, "", ""
-        self.heard, self._rest, self._has_ended = 0.0, b"", False
+        self.seen, self.heard, self._rest, self._has_ended = 0.0, 0.0, b"", False
         self._process = start(
             "robot_rt_control.hardware.franka_hand.client",
             address,
@@ -70,7 +70,7 @@ class Hand:
         self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
         os.set_blocking(self._in, False)
         os.set_blocking(self._out, False)
-        while not (self.lost or self.heard):
+        while not (self.lost or self.seen):
             if time.monotonic() > given_up:
                 return f"timeout: no state within {_CONNECT_S:g} s"
             time.sleep(0.002)
@@ -104,7 +104,7 @@ class Hand:
             self.heard = self.now()
             if name == "state":
                 width, most, is_grasped, temperature = map(float, text.split())
-                self.state = HandState(width, most, bool(is_grasped), temperature)
+                self.state, self.seen = HandState(width, most, bool(is_grasped), temperature), self.heard
             elif name == "done":
                 self.is_busy, self.failure = False, "" if text == "1" else "it did not get there"
             elif name == "failed":

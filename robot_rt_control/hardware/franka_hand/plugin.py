@@ -1,8 +1,8 @@
 """The plugin `franka_hand`: the gripper of a Franka. docs/franka.md is its manual.
 
 The hand takes motions to a width, not a stream of positions. They block, for up to a second; meanwhile the library
-tells nothing of the hand and cannot stop it. So a motion begins as soon as the loop's command is at rest at a new width,
-the next one after its end, and the states stay those from before it. Each finger's position is half of the width.
+tells nothing of the hand and cannot stop it. So a motion begins as soon as the loop's command is at rest at a new
+width, the next one after its end, and the states stay those from before it. A finger's position is half of the width.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ class FrankaHandPlugin(HardwarePlugin):
         self._mode = CommandMode.NONE
         self._goal = self._wanted = math.nan
         """[m] width of the last motion, or where the hand was found; and the loop's last command."""
+        self._unreported = ""
+        """Why the last motion failed, until it is known where."""
         return CallbackReturn.SUCCESS
 
     def _find_part(self) -> HardwarePart:
@@ -110,7 +112,7 @@ class FrankaHandPlugin(HardwarePlugin):
                 got=f"{most:g} m",
                 hint="Let the hand find its ends in Desk (homing)" if most < _LEAST_RANGE else "Correct position_upper",
             )
-        self._hand, self._before = hand, (hand.heard, hand.state.width)
+        self._hand, self._before = hand, (hand.seen, hand.state.width)
         self._publish(0.0)
 
     def on_activate(self) -> CallbackReturn:
@@ -161,13 +163,16 @@ class FrankaHandPlugin(HardwarePlugin):
             text = hand.lost or f"the hand was not heard of for {silent:.2f} s"
             self.stopped, self.reason = CODES[NETWORK_LOST], f"{NETWORK_LOST}: {text}"
             return
-        if was_busy and not hand.is_busy and hand.failure:
-            text = "%s: a motion to a width of %.4f m ended at %.4f m: %s"
-            _log.warning(text, self._what, self._goal, hand.state.width, hand.failure)
-        heard, width = self._before
-        rate = (hand.state.width - width) / (hand.heard - heard) if hand.heard > heard else None
-        self._before = hand.heard, hand.state.width
+        if was_busy and not hand.is_busy:
+            self._unreported = hand.failure
+        seen, width = self._before
+        rate = (hand.state.width - width) / (hand.seen - seen) if hand.seen > seen else None  # that of a motion's mean
+        self._before = hand.seen, hand.state.width
         self._publish(rate)
+        if self._unreported and rate is not None:
+            text = "%s: a motion to a width of %.4f m ended at %.4f m: %s"
+            _log.warning(text, self._what, self._goal, hand.state.width, self._unreported)
+            self._unreported = ""
 
     def _publish(self, rate: float | None) -> None:
         """Write the state.
