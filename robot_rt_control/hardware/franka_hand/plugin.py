@@ -140,6 +140,15 @@ class FrankaHandPlugin(HardwarePlugin):
 
     # --- modes and cycle --------------------------------------------------------------------------
 
+    def prepare_command_mode_switch(self, modes: Mapping[str, tuple[CommandMode, ...]]) -> HardwareReturn:
+        result, hand = super().prepare_command_mode_switch(modes), self._hand
+        begins = CommandMode.POSITION in modes.get(self._part.name, ())
+        # The loop would hold where the fingers were before the motion.
+        if result == HardwareReturn.OK and begins and hand is not None and (hand.is_busy or hand.seen < hand.heard):
+            self.reason = "the hand still moves, and where to is known at its end only: try again then, within a second"
+            return HardwareReturn.ERROR
+        return result
+
     def perform_command_mode_switch(self, modes: Mapping[str, tuple[CommandMode, ...]]) -> HardwareReturn:
         if self._part.name in modes:
             self._mode = modes[self._part.name][0]

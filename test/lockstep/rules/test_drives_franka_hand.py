@@ -155,6 +155,9 @@ def test_D30_disabled_it_begins_no_motion_and_enabled_again_only_when_asked(make
     cell.driver.command[:] = 0.03
     cell.cycle(3)
     cell.driver.switch_modes({"gripper": CommandMode.NONE})
+    cell.cycle()
+    with pytest.raises(HardwareError, match="the hand still moves"):
+        cell.enable(0.02)
     cell.cycle(100)
     assert cell.hand.asked == ["move 0.0000 0.1"]
     cell.enable(0.0)
