@@ -294,7 +294,12 @@ class DeviceHost:
             self.lifecycle.switch_modes(modes)
         except HardwareError as error:
             self._ramps = []
-            self._fail(error)
+            if not self.lifecycle.can_write:
+                self._fail(error)
+                return
+            # It does not brake in this mode, as a device that has stopped by itself. NONE must always be possible.
+            _log.warning("%s", error)
+            self._release()
 
     def _release(self) -> None:
         """Motion is disabled, and the device is at rest: no joint is commanded."""

@@ -491,9 +491,9 @@ class PluginContract(ABC):
                     run.cycle(device.enable_cycles)
                     run.read()
                     moved, way = run.joints(part, "position") - start, math.copysign(speed * took, step)
-                    right = way / _WRONG_SCALE if abs(way) > 2 * device.tolerance else 0.0
+                    least = 1.0 / _WRONG_SCALE if abs(way) > 2 * device.tolerance else -_WRONG_SCALE
                     text = f"{part.name}.{joint}: moved by {moved[j]:.4f} at a velocity that should give {way:.4f}"
-                    _check(right / moved[j] <= 1.0 and moved[j] / way < _WRONG_SCALE, text)
+                    _check(bool(least <= moved[j] / way < _WRONG_SCALE), text)
                     others = np.delete(np.abs(moved), j)
                     _check(bool((others <= device.still + 0.1 * abs(way)).all()), f"other joints moved too: {moved}")
                     run.life.switch_modes({part.name: _NONE})

@@ -113,6 +113,8 @@ class Robot:
     made: list[Robot] = []
     refuses: dict[str, Exception] = {}
     flange: tuple[float, ...] = FLANGE
+    first_mode = RobotMode.Idle
+    """In which a client finds it."""
 
     def __init__(self, address: str, realtime: RealtimeConfig) -> None:
         if "connect" in Robot.refuses:
@@ -120,7 +122,7 @@ class Robot:
         self.calls: list[str] = [f"connect {address} {realtime.name}"]
         self.settings: dict[str, tuple[Any, ...]] = {}
         self.q, self.dq = np.array(START), np.zeros(7)
-        self.mode, self.errors = RobotMode.Idle, Errors()
+        self.mode, self.errors = Robot.first_mode, Errors()
         self.raises: Exception | None = None
         self.periods = 1
         self.control: Control | None = None
@@ -152,6 +154,8 @@ class Robot:
         return SimpleNamespace(gravity=lambda state: GRAVITY.tolist())
 
     def _set(self, name: str, *values: Any) -> None:
+        if self.mode != RobotMode.Idle:
+            raise CommandException(f"libfranka: {name} command rejected: command not possible in the current mode!")
         if name in Robot.refuses:
             raise Robot.refuses[name]
         self.settings[name] = values

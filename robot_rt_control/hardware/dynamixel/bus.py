@@ -16,6 +16,8 @@ _ID, _DATA = 4, 9
 """Places in an answer."""
 _ALERT = 0x80
 _POLL_S = 5e-5
+_WRITE_S = 0.5
+"""An adapter that takes nothing for so long is gone: without a bound, pyserial would try for ever."""
 _TRIES = 3
 """Of an acknowledged access: single packets may be lost on a bus."""
 
@@ -56,6 +58,7 @@ class ServoBus:
             ) from None
         if not opened:
             raise HardwareError(f"serial port {port!r}: baud rate", expected="one that the SDK has", got=str(baud_rate))
+        self._port.ser.write_timeout = _WRITE_S
 
     def close(self) -> None:
         self._port.closePort()
@@ -75,9 +78,10 @@ class ServoBus:
         data = self._read(servo, register.address, register.size, f"{what}: reading {register.name}")
         return int.from_bytes(data, "little", signed=register.is_signed)
 
-    def write(self, servo: int, register: Register, value: int, what: str) -> None:
+    def write(self, servo: int, register: Register, value: int, what: str, tries: int = _TRIES) -> None:
         """Write a register. Raises: HardwareError, no or a bad answer, or the servo refuses the value."""
-        self._write(servo, register.address, encoded(register, value), f"{what}: writing {value} to {register.name}")
+        what = f"{what}: writing {value} to {register.name}"
+        self._write(servo, register.address, encoded(register, value), what, tries)
 
     def map(self, servo: int, first: int, addresses: Sequence[int], what: str) -> None:
         """Write Indirect Addresses, from the first one on. Raises: HardwareError, as `write`."""
@@ -94,20 +98,20 @@ class ServoBus:
             data, result, error = self._packets.readTxRx(self._port, servo, address, size)
             if result == COMM_SUCCESS and len(data) >= size:
                 break
-        self._check(result, error, f"{what} ({address})")
+        self._check(result, error, f"{what} ({address})", _TRIES)
         return bytes(data[:size])
 
-    def _write(self, servo: int, address: int, data: bytes, what: str) -> None:
-        for _ in range(_TRIES):
+    def _write(self, servo: int, address: int, data: bytes, what: str, tries: int = _TRIES) -> None:
+        for _ in range(tries):
             result, error = self._packets.writeTxRx(self._port, servo, address, len(data), list(data))
             if result == COMM_SUCCESS:
                 break
-        self._check(result, error, f"{what} ({address})")
+        self._check(result, error, f"{what} ({address})", tries)
 
-    def _check(self, result: int, error: int, what: str) -> None:
+    def _check(self, result: int, error: int, what: str, tries: int) -> None:
         if result != COMM_SUCCESS:
             raise HardwareError(
-                f"{what}, {_TRIES} times", expected="an answer", got=self._packets.getTxRxResult(result)
+                f"{what}, {tries} times", expected="an answer", got=self._packets.getTxRxResult(result)
             )
         if error & ~_ALERT:  # the alert alone concerns the motor, not this access
             raise HardwareError(what, got=self._packets.getRxPacketError(error & ~_ALERT))

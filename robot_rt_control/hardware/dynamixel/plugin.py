@@ -201,10 +201,17 @@ class DynamixelPlugin(HardwarePlugin):
         for mode, register in table.GOALS.items():
             goals = {}
             for servo in self._servos:
+                if servo.mode == _NONE and mode != _POSITION and servo.shown_torque:
+                    if servo.operating_mode == servo.operating_mode_for(mode):
+                        goals[servo.id] = 0  # the packet with which it was released may have been lost
+                    continue
                 if servo.mode != mode:
                     continue
+                command = float(self.command[servo.command + mode - 1])
+                if servo.is_live and not math.isfinite(command):
+                    self._give_up(servo, f"its command is {command}")
                 if servo.is_live:
-                    goals[servo.id] = servo.goal(float(self.command[servo.command + mode - 1]))
+                    goals[servo.id] = servo.goal(command)
                 elif servo.failure and mode != _POSITION:
                     goals[servo.id] = 0  # it may still hear, and move on at its last goal
             self._bus.write_all(register, goals)
@@ -227,9 +234,14 @@ class DynamixelPlugin(HardwarePlugin):
         if not servo.is_set_up:
             return "it has restarted"
         if servo.shown_error:
-            return f"hardware error: {table.error_names(servo.shown_error)}"
+            text = f"hardware error: {table.error_names(servo.shown_error)}"
+            if servo.shown_torque:
+                text += "; it still has torque: support the joint, then switch the servo's supply off and on"
+            return text
         if servo.is_live and servo.shown_watchdog == table.WATCHDOG_EXPIRED:
             return f"its watchdog has stopped it: the bus was silent for {self._given.watchdog:g} s"
+        if servo.is_live and servo.shown_watchdog != self._watchdog:
+            return f"its watchdog is not set any more: it shows {servo.shown_watchdog} instead of {self._watchdog}"
         if servo.is_live and not servo.shown_torque:
             return "it has no torque any more"
         return ""
@@ -251,6 +263,8 @@ class DynamixelPlugin(HardwarePlugin):
             except HardwareError as error:
                 servo.setting_up = None
                 _log.warning("%s", error)
+        elif servo.shown_torque:
+            return  # its register Shutdown leaves the torque on at this error: a reboot would let the joint fall
         elif servo.waiting_s >= _REBOOT_S:
             servo.waiting_s = 0.0
             _log.info("hardware %r, %s: rebooting it", self.info.name, servo.what)
@@ -265,12 +279,15 @@ class DynamixelPlugin(HardwarePlugin):
                 continue
             servo.waiting_s += self._exchange_s
             if servo.waiting_s > self._given.enable_timeout:
-                shown = f"Torque Enable {servo.shown_torque}, Bus Watchdog {servo.shown_watchdog}"
-                self._give_up(servo, f"it is not enabled after {self._given.enable_timeout:g} s; it shows {shown}")
+                shown = f"it shows Torque Enable {servo.shown_torque}, Bus Watchdog {servo.shown_watchdog}"
+                why = servo.refused or shown
+                self._give_up(servo, f"it is not enabled after {self._given.enable_timeout:g} s; {why}")
+            elif not servo.answered:
+                continue  # its late answer would be taken for an acknowledgement
             elif servo.to_write:
                 register, value = servo.to_write[0]
                 try:
-                    self._bus.write(servo.id, register, value, servo.what)
+                    self._bus.write(servo.id, register, value, servo.what, tries=1)
                 except HardwareError as error:
                     _log.warning("%s; trying again", error)
                     continue
@@ -278,16 +295,29 @@ class DynamixelPlugin(HardwarePlugin):
                     servo.operating_mode = value
                 servo.shown_torque = 0
                 del servo.to_write[0]
-            elif servo.answered and servo.shown_torque and servo.shown_watchdog == self._watchdog:
+            elif servo.shown_torque and servo.shown_watchdog == self._watchdog:
                 self._begin(servo)
             else:
                 ready.append(servo)
-        # The goals come first: with its torque a servo moves to the goal that it has.
+        # The goals come first, and are acknowledged: with its torque a servo moves to the goal that it has.
         self._bus.write_all(table.BUS_WATCHDOG, {s.id: 0 for s in ready})
-        for mode, register in table.GOALS.items():
-            self._bus.write_all(register, {s.id: s.resting_goal() for s in ready if s.mode == mode})
+        ready = [servo for servo in ready if self._is_told_to_rest(servo)]
         self._bus.write_all(table.TORQUE_ENABLE, {s.id: 1 for s in ready})
         self._bus.write_all(table.BUS_WATCHDOG, {s.id: self._watchdog for s in ready})
+
+    def _is_told_to_rest(self, servo: Servo) -> bool:
+        """Whether its goal is where it is: a packet may be lost, and a goal beyond its position limits is refused."""
+        assert self._bus is not None
+        servo.refused = ""
+        if servo.beyond > self._given.enable_tolerance:
+            servo.refused = f"it is {servo.beyond:.4g} beyond the joint's limits: turn it back by hand"
+            return False
+        try:
+            self._bus.write(servo.id, table.GOALS[servo.mode], servo.resting_goal(), servo.what, tries=1)
+        except HardwareError as error:
+            servo.refused = str(error)
+            return False
+        return True
 
     def _begin(self, servo: Servo) -> None:
         """It has torque: from now on it follows, if the command has not moved away meanwhile."""
@@ -299,5 +329,5 @@ class DynamixelPlugin(HardwarePlugin):
         servo.is_live = True
 
     def _give_up(self, servo: Servo, why: str) -> None:
-        servo.failure, servo.waiting_s, servo.to_write = why, math.inf, []
+        servo.failure, servo.is_live, servo.waiting_s, servo.to_write = why, False, math.inf, []
         _log.error("hardware %r, %s: %s", self.info.name, servo.what, why)

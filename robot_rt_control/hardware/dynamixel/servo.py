@@ -17,6 +17,9 @@ from robot_rt_control.vocabulary.errors import HardwareError
 
 _ANSWER = struct.Struct("<BBBBhii")
 assert _ANSWER.size == len(table.MAPPED)
+_HOMING = 1024
+_FARTHEST = 1_048_575
+"""[pulses] A goal beyond is refused in extended position mode."""
 
 
 @dataclass(kw_only=True)
@@ -48,6 +51,8 @@ class Servo:
     """Since it was to be enabled, or since it was rebooted."""
     to_write: list[tuple[Register, int]] = field(default_factory=list)
     """Registers to write before it can be enabled, one in each exchange."""
+    refused: str = ""
+    """Why it has not got the goal with which it stays where it is."""
     shown_torque: int = 0
     shown_watchdog: int = 0
     shown_error: int = 0
@@ -67,13 +72,21 @@ class Servo:
         self._effort = torque * turn / per_turn
         limits = self.part.limits
         ends = sorted(self._pulses(q) for q in (limits.position_lower[self.joint], limits.position_upper[self.joint]))
-        self._velocity_limit = min(round(limits.velocity[self.joint] / abs(self._velocity)), 1023)
+        self._velocity_limit = round(min(limits.velocity[self.joint] / abs(self._velocity), 1023))
         self._current_limit = 0
-        if math.isfinite(self._effort):
+        if math.isfinite(self._effort) and math.isfinite(limits.effort[self.joint]):
             self._current_limit = min(int(limits.effort[self.joint] / abs(self._effort)), 1193)
+        self._range = max(ends[0], -_FARTHEST), min(ends[1], _FARTHEST)
         self._ends: tuple[int, int] | None = (ends[0], ends[1])
         if ends[0] < 0 or ends[1] >= table.PULSES:
             self._ends = None
+        if self._ends is not None and abs(given.homing_offset or 0) > _HOMING:
+            raise HardwareError(
+                f"{self.what}: homing_offset",
+                expected=f"-{_HOMING} to {_HOMING}, as in position mode a servo ignores others",
+                got=str(given.homing_offset),
+                hint="Give `zero` instead",
+            )
 
     def _pulses(self, position: float) -> int:
         limit = 1 << 30  # what the register holds; a joint without limits has infinite ones
@@ -137,7 +150,7 @@ class Servo:
         wanted = list(table.MAPPED)
         remaps = bus.mapped(self.id, table.INDIRECT_ADDRESSES, len(wanted), self.what) != wanted
         yield
-        self._rest(bus)
+        self._rest(bus, keeps_torque=not (settings or remaps))
         yield
         if settings or remaps:
             bus.write(self.id, table.TORQUE_ENABLE, 0, self.what)
@@ -154,35 +167,49 @@ class Servo:
         bus.write(self.id, table.STATUS_RETURN_LEVEL, table.ANSWERS_ALL, self.what)
         self.is_set_up = True
 
-    def _rest(self, bus: ServoBus) -> None:
+    def _rest(self, bus: ServoBus, keeps_torque: bool) -> None:
         """Clear its watchdog, and let it stay where it is.
 
         A servo that its watchdog has stopped takes no goal before, and may have one from the driver that died: so both
         leave at once.
         """
         position = bus.read(self.id, table.PRESENT_POSITION, self.what)
-        bus.write_all(table.BUS_WATCHDOG, {self.id: 0})
-        bus.write_all(table.GOAL_VELOCITY, {self.id: 0})
-        bus.write_all(table.GOAL_POSITION, {self.id: position})
+        goals = [(table.GOAL_VELOCITY, 0), (table.GOAL_POSITION, self._inside(position))]
         if self.model.has_current:
-            bus.write_all(table.GOAL_CURRENT, {self.id: 0})
+            goals.append((table.GOAL_CURRENT, 0))
+        bus.write_all(table.BUS_WATCHDOG, {self.id: 0})
+        for register, value in goals:
+            bus.write_all(register, {self.id: value})
         bus.write(self.id, table.BUS_WATCHDOG, 0, self.what)
+        if keeps_torque and bus.read(self.id, table.TORQUE_ENABLE, self.what):
+            for register, value in goals:  # what is not acknowledged may have been lost
+                bus.write(self.id, register, value, self.what)
 
     # --- exchange ---------------------------------------------------------------------------------
 
     def goal(self, command: float) -> int:
-        """A command of its mode in its units."""
+        """A command of its mode, a finite number, in its units and within the joint's limits."""
         if self.mode == CommandMode.POSITION:
-            pulses = self._pulses(command)
-            return pulses if self._ends is None else min(max(pulses, self._ends[0]), self._ends[1])
+            return min(max(self._pulses(command), self._range[0]), self._range[1])
         unit, limit = self._velocity, self._velocity_limit
         if self.mode == CommandMode.EFFORT:
             unit, limit = self._effort, self._current_limit
         return min(max(round(command / unit), -limit), limit)
 
     def resting_goal(self) -> int:
-        """The goal with which it stays where it is."""
-        return self.shown_position if self.mode == CommandMode.POSITION else 0
+        """The goal with which it stays where it is, or comes back to its position limits."""
+        return self._inside(self.shown_position) if self.mode == CommandMode.POSITION else 0
+
+    @property
+    def beyond(self) -> float:
+        """[rad or m] by which it is outside of its position limits, if it shall have position commands."""
+        if self.mode != CommandMode.POSITION:
+            return 0.0
+        return abs(self._inside(self.shown_position) - self.shown_position) * abs(self._pulse)
+
+    def _inside(self, pulses: int) -> int:
+        """The nearest goal within its position limits: position mode refuses, and so ignores, others."""
+        return pulses if self._ends is None else min(max(pulses, self._ends[0]), self._ends[1])
 
     def take(self, data: bytes) -> None:
         """Take an answer; the plugin judges what it shows."""

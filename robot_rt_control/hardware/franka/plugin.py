@@ -54,8 +54,6 @@ _FLANGE = 0.107
 """[m] of the flange from the frame of joint 7, along z."""
 _FK_POSITION, _FK_ROTATION = 0.005, 0.03
 """[m], [rad] by which the URDF's flange may differ from the robot's."""
-SENSOR_VALUES = ("command_success_rate", "late_commands", "missed_states", "error", "mode")
-"""What a sensor part may have of the robot, beside q_d_1 … q_d_7, dq_d_1 …, tau_d_1 …, tau_ext_1 …"""
 
 
 class FrankaPlugin(HardwarePlugin):
@@ -74,6 +72,7 @@ class FrankaPlugin(HardwarePlugin):
         _check_limits(self._what, self._arm)
         self._library = _library()
         self._robot: Any = None
+        self._has_settings = False
         self._control: Any = None
         self._mode = CommandMode.NONE
         self._shaper = Shaper()
@@ -117,6 +116,21 @@ class FrankaPlugin(HardwarePlugin):
         except Exception as error:  # each of the library's kinds
             raise refusal(what, str(error)) from None
         self._check_kinematics(state)
+        self._has_settings = False
+        if state.robot_mode == library.RobotMode.Idle:  # in other modes the robot takes no settings: before it moves
+            self._apply_settings(robot)
+        try:
+            self._model = robot.load_model()
+        except Exception as error:
+            raise HardwareError(f"{what}: its model, for gravity", expected="a model", got=str(error)) from None
+        self._robot = robot
+        self._take(robot.read_once())
+
+    def _apply_settings(self, robot: Any) -> None:
+        """Set what the workcell file gives, unless this connection has it. Raises: HardwareError."""
+        if self._has_settings:
+            return
+        given, library = self._given, self._library
         collision, load = given.collision, given.load
         torques, forces = (
             (collision.lower_torque, collision.upper_torque),
@@ -137,20 +151,13 @@ class FrankaPlugin(HardwarePlugin):
             settings["end_effector"] = lambda: robot.set_EE(_columns(given.end_effector))
         if given.stiffness_frame is not None:
             settings["stiffness_frame"] = lambda: robot.set_K(_columns(given.stiffness_frame))
-        if state.robot_mode == library.RobotMode.Idle:  # in other modes the robot takes no settings
-            for name, setting in settings.items():
-                try:
-                    setting()
-                except library.CommandException as error:
-                    raise HardwareError(
-                        f"{what}: parameter {name!r}", expected="one that it takes", got=str(error)
-                    ) from None
-        try:
-            self._model = robot.load_model()
-        except Exception as error:
-            raise HardwareError(f"{what}: its model, for gravity", expected="a model", got=str(error)) from None
-        self._robot = robot
-        self._take(robot.read_once())
+        for name, setting in settings.items():
+            try:
+                setting()
+            except library.CommandException as error:
+                what = f"Franka at {given.address!r}: parameter {name!r}"
+                raise HardwareError(what, expected="one that it takes", got=str(error)) from None
+        self._has_settings = True
 
     def _check_kinematics(self, state: Any) -> None:
         """Refuse a URDF whose joints are not the robot's: its flange is elsewhere."""
@@ -205,6 +212,8 @@ class FrankaPlugin(HardwarePlugin):
                 raise HardwareError(f"{self._what}: automatic error recovery", got=str(error)) from None
             state = robot.read_once()
         self._take(state)
+        if state.robot_mode == library.RobotMode.Idle:
+            self._apply_settings(robot)
         self._judge(state)
         if self.stopped:
             raise HardwareError(f"{self._what}: {self.reason}")
@@ -242,16 +251,18 @@ class FrankaPlugin(HardwarePlugin):
         wanted = modes.get(self._arm.name)
         if wanted is None or wanted[0] == self._mode:
             return HardwareReturn.OK
+        was_effort = self._mode == CommandMode.EFFORT
         self._end_control()
         if wanted[0] != CommandMode.NONE and not self.stopped:
-            self._begin_control(wanted[0])
+            self._begin_control(wanted[0], was_effort)
         return HardwareReturn.OK
 
-    def _begin_control(self, mode: CommandMode) -> None:
+    def _begin_control(self, mode: CommandMode, slowly: bool) -> None:
         robot, library = self._robot, self._library
         cartesian = self._given.controller == "cartesian_impedance"
         kind = library.ControllerMode.CartesianImpedance if cartesian else library.ControllerMode.JointImpedance
         try:
+            self._apply_settings(robot)  # it was not idle when it was connected
             if mode == CommandMode.POSITION:
                 self._control = robot.start_joint_position_control(kind)
             elif mode == CommandMode.VELOCITY:
@@ -264,7 +275,8 @@ class FrankaPlugin(HardwarePlugin):
             self._lost(error)
             return
         self._mode = mode
-        self._shaper.begin(mode, np.array(state.q_d if mode != CommandMode.EFFORT else state.q))
+        # Efforts may have been braked meanwhile, and the loop's command has gone on: nothing springs to it.
+        self._shaper.begin(mode, np.array(state.q_d if mode != CommandMode.EFFORT else state.q), slowly=slowly)
         self._take(state)
 
     def _end_control(self) -> None:
@@ -276,8 +288,7 @@ class FrankaPlugin(HardwarePlugin):
         try:
             while self._moves() and time.monotonic() < given_up:
                 self._send(self._shaper.next(self._wanted(), self._dq, fresh=True, braking=True))
-                state, _ = self._control.readOnce()
-                self._take(state)
+                self._take(self._next_state())
             last = self._message(self._shaper.next(self._wanted(), self._dq, fresh=True, braking=True))
             last.motion_finished = True
             self._control.writeOnce(last)
@@ -305,17 +316,22 @@ class FrankaPlugin(HardwarePlugin):
             if self._control is None:
                 state = self._robot.read_once()
             else:
-                state, duration = self._control.readOnce()
-                skipped = round(duration.to_sec() / fr3.PERIOD_S) - 1
-                if skipped > 0:
-                    self.missed += skipped
-                    self._shaper.skip(skipped)
+                state = self._next_state()
         except Exception as error:  # each of the library's kinds
             self._lost(error)
             return
         self._take(state)
         if not self.stopped:  # what has stopped it stays, until the fault is cleared
             self._judge(state)
+
+    def _next_state(self) -> Any:
+        """The next state of a motion. For those that were missed, the robot has gone on with the last acceleration."""
+        state, duration = self._control.readOnce()
+        skipped = round(duration.to_sec() / fr3.PERIOD_S) - 1
+        if skipped > 0:
+            self.missed += skipped
+            self._shaper.skip(skipped)
+        return state
 
     def write(self, time_s: float, period_s: float) -> HardwareReturn:
         if self._control is None:

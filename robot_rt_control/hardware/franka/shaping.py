@@ -27,6 +27,10 @@ from robot_rt_control.vocabulary.enums import CommandMode
 _POSITION, _VELOCITY, _EFFORT = int(CommandMode.POSITION), int(CommandMode.VELOCITY), int(CommandMode.EFFORT)
 _LATE_CYCLES = 10
 """For so many cycles without a new command the last motion goes on; then the joints brake."""
+_CATCH_UP = 0.1
+"""[rad/s] at most, while a robot that was brought to rest in between comes to the loop's command, which went on."""
+_NEAR = 1e-3
+"""[rad] from a command that is no faster than this, from which it is followed as usual."""
 _BRAKING = 20.0
 """[1/s] An effort that brakes a joint takes its speed away at this rate, if the joint is as heavy as 1 kg m²."""
 
@@ -115,12 +119,11 @@ def _shape_effort(shaper, limits, j, dt):
 @realtime
 def shape(shaper, limits, dt):
     """One cycle: `wanted` of the present mode into `commanded_…`."""
-    shaper.late = 0 if shaper.fresh != 0 else shaper.late + 1
     for j in range(7):
         if not math.isfinite(shaper.wanted[j]):
-            shaper.late = max(shaper.late, 1)
-            shaper.fresh = 0
+            shaper.fresh = 0  # as if it had not come, however often
             shaper.wanted[j] = shaper.position_command[j] if shaper.mode == _POSITION else 0.0
+    shaper.late = 0 if shaper.fresh != 0 else shaper.late + 1
     for j in range(7):
         if shaper.mode == _POSITION:
             _shape_position(shaper, limits, j, dt)
@@ -153,14 +156,22 @@ class Shaper:
         bounds.velocity[:n], bounds.acceleration[:n] = fr3.BOUND_VELOCITY, fr3.BOUND_ACCELERATION
         bounds.jerk[:n], bounds.effort[:n] = fr3.BOUND_JERK, fr3.BOUND_EFFORT
         self.memory["effort_rate"][0, :n] = fr3.BOUND_EFFORT_RATE
+        self._catching_up = False
         self._addresses = address_of(self.memory[0]), address_of(self._limits[0])
         self._call = _shape_call()
         self._fields = {
             name: self.memory[name][0, :n] for name in shaper_dtype.names or () if self.memory[name].ndim == 2
         }
 
-    def begin(self, mode: CommandMode, position: np.ndarray) -> None:
-        """Start at rest at these commanded positions (7,) [rad], without effort."""
+    def begin(self, mode: CommandMode, position: np.ndarray, *, slowly: bool = False) -> None:
+        """Start at rest at these commanded positions (7,) [rad], without effort.
+
+        Args:
+            slowly: the loop's command may be elsewhere, or in motion: until it is reached, no faster than _CATCH_UP.
+        """
+        self._catching_up = slowly
+        most = np.minimum(fr3.BOUND_VELOCITY, _CATCH_UP) if slowly else fr3.BOUND_VELOCITY
+        self._limits["velocity"][0, : fr3.JOINTS] = most
         rate = self._fields["effort_rate"].copy()
         self.memory[0] = np.zeros(1, shaper_dtype)[0]
         self._fields["effort_rate"][:] = rate
@@ -178,6 +189,7 @@ class Shaper:
             braking: come to rest instead.
         """
         fields, memory = self._fields, self.memory
+        last = fields["position_command"].copy() if self._catching_up else fields["position_command"]
         fields["wanted"][:] = command
         fields["velocity"][:] = velocity
         memory["fresh"][0], memory["braking"][0] = fresh, braking
@@ -185,6 +197,12 @@ class Shaper:
         mode = int(memory["mode"][0])
         if mode == _EFFORT:
             return fields["commanded_effort"]
+        if self._catching_up and not braking:
+            away = fields["position_command"] - fields["commanded_position"]
+            speed = fields["wanted"] if mode == _VELOCITY else (fields["position_command"] - last) / fr3.PERIOD_S
+            if np.abs(speed).max() <= _CATCH_UP and (mode == _VELOCITY or np.abs(away).max() <= _NEAR):
+                self._catching_up = False
+                self._limits["velocity"][0, : fr3.JOINTS] = fr3.BOUND_VELOCITY
         return fields["commanded_position" if mode == _POSITION else "commanded_velocity"]
 
     def skip(self, cycles: int) -> None:

@@ -164,6 +164,15 @@ def test_D24_states_that_were_not_read_are_counted(cell: Cell) -> None:
     assert cell.host.lifecycle.state[index] == 3.0
 
 
+def test_D24_states_that_are_missed_while_a_motion_ends_are_counted_too(cell: Cell) -> None:
+    following(cell, VELOCITY)
+    cell.q[2] = 0.3
+    cell.cycle(300)
+    cell.robot.periods = 4
+    cell.host.lifecycle.switch_modes({"arm": CommandMode.NONE})
+    assert cell.plugin.missed == 3
+
+
 def test_D24_beside_another_clock_nothing_is_awaited(cell: Cell) -> None:
     following(cell)
     cell.host.image.record.is_clock = 0
@@ -221,6 +230,31 @@ def test_D26_from_efforts_the_robot_is_brought_to_rest_first(cell: Cell) -> None
     )
 
 
+@pytest.mark.parametrize("mode", [POSITION, VELOCITY])
+def test_D26_a_robot_that_efforts_have_braked_does_not_spring_to_the_loops_command(
+    cell: Cell, mode: CommandMode
+) -> None:
+    following(cell, EFFORT)
+    cell.q[3] = 2.0
+    cell.cycle(300)
+    speed = float(cell.robot.dq[3])
+    assert speed > 0.4
+    at = cell.robot.q.copy()
+    cell.mode = mode
+    fastest = 0.0
+    for i in range(1500):  # the loop brakes from where it was
+        t = 1e-3 * i
+        slower = max(speed - 3.0 * t, 0.0)
+        way = np.zeros(7)
+        way[3] = (speed**2 - slower**2) / 6.0 if mode == POSITION else slower
+        cell.q = at + way if mode == POSITION else way
+        cell.cycle()
+        fastest = max(fastest, float(np.abs(cell.robot.dq).max()))
+    assert fastest <= 0.1 + 1e-6
+    if mode == POSITION:
+        assert np.abs(cell.robot.q - cell.q).max() < 1e-4, "it comes to it"
+
+
 def test_D26_joints_in_different_modes_are_refused(cell: Cell) -> None:
     modes = (POSITION,) * 6 + (EFFORT,)
     assert cell.plugin.prepare_command_mode_switch({"arm": modes}) != 0
@@ -235,13 +269,17 @@ def stopped(cell: Cell) -> tuple[str, ImageError]:
     return next((name for name, c in CODES.items() if c == code), ""), error
 
 
-def test_D27_a_reflex_faults_with_the_robots_own_name_and_comes_back_by_clear_and_enable(cell: Cell) -> None:
-    following(cell)
+@pytest.mark.parametrize("mode", [POSITION, VELOCITY, EFFORT])
+def test_D27_a_reflex_faults_with_the_robots_own_name_and_comes_back_by_clear_and_enable(
+    cell: Cell, mode: CommandMode
+) -> None:
+    following(cell, mode)
     robot = cell.robot
     robot.raises = fake_franka.ControlException('libfranka: Move command aborted: ["joint_reflex"]')
     robot.mode, robot.errors = RobotMode.Reflex, Errors("joint_reflex")
     cell.cycle()
     cell.cycle()
+    assert cell.host.failure is None, "the driver goes on"
     assert stopped(cell) == ("joint_reflex", ImageError.STOPPED)
     code = cell.error[1]
     assert "joint_reflex" in motor_error_text(code) and "collision" in motor_error_remedy(code)
@@ -327,6 +365,23 @@ def test_D28_what_the_file_gives_is_set(info: HardwareInfo) -> None:
     assert found["cartesian_impedance"] == ([1000.0] * 3 + [100.0] * 3,)
     assert found["end_effector"][0][12:15] == [0.1, 0.2, 0.3], "column by column"
     assert found["collision"][1] == [40.0, 40.0, 36.0, 36.0, 32.0, 28.0, 24.0]
+    cell.host.shutdown()
+
+
+@pytest.mark.parametrize("mode", [RobotMode.UserStopped, RobotMode.Guiding, RobotMode.Reflex, RobotMode.Move])
+def test_D28_what_the_file_gives_is_set_before_the_robot_moves_in_whatever_mode_it_is_found(
+    info: HardwareInfo, monkeypatch: pytest.MonkeyPatch, mode: RobotMode
+) -> None:
+    monkeypatch.setattr(Robot, "first_mode", mode)
+    cell = Cell(info)
+    cell.cycle(3)
+    assert not cell.robot.settings
+    if mode != RobotMode.Reflex:  # whose end is the automatic error recovery's
+        cell.robot.mode = RobotMode.Idle
+    cell.device.clears += 1
+    cell.cycle(3)
+    following(cell)
+    assert set(cell.robot.settings) == {"collision", "load"}
     cell.host.shutdown()
 
 

@@ -148,6 +148,20 @@ def test_D25_a_command_within_the_bounds_leaves_unchanged():
     assert (worst < 1.0).all()
 
 
+@pytest.mark.parametrize("mode", [CommandMode.POSITION, CommandMode.VELOCITY], ids=["position", "velocity"])
+@pytest.mark.parametrize("wrong", [math.nan, math.inf])
+def test_D25_commands_that_are_no_numbers_bring_the_joints_to_rest(mode, wrong):
+    shaper, past, worst = _begin(mode)
+    for i in range(400):
+        way = np.zeros(N)
+        way[4] = 2.0 * (i * DT) ** 2 if mode == CommandMode.POSITION else 4.0 * i * DT
+        shaper.next(START + way if mode == CommandMode.POSITION else way, np.zeros(N), fresh=True)
+    assert shaper.speed > 1.0
+    for _ in range(800):
+        shaper.next(np.where(np.arange(N) == 0, wrong, 0.0) + way, np.zeros(N), fresh=True)
+    assert shaper.speed < 1e-6
+
+
 def test_D25_efforts_keep_their_rate_and_their_limit_in_100_000_random_commands():
     rng = np.random.default_rng(5)
     shaper = Shaper()

@@ -57,6 +57,16 @@ class Reversed(MockPlugin):
         return result
 
 
+class Backwards(MockPlugin):
+    """It takes velocities with the wrong sign."""
+
+    def write(self, time_s: float, period_s: float) -> HardwareReturn:
+        self.command[1:6:3] *= -1.0
+        result = super().write(time_s, period_s)
+        self.command[1:6:3] *= -1.0
+        return result
+
+
 class Rebinds(MockPlugin):
     def read(self, time_s: float, period_s: float) -> HardwareReturn:
         result = super().read(time_s, period_s)
@@ -260,6 +270,7 @@ def contract(plugin: type[HardwarePlugin]) -> PluginContract:
     [
         (Degrees, "positions_are_reached_joint_by_joint", "arm.joint_1 at 0.0500: not reached|moved"),
         (Degrees, "velocities_move_as_far_as_they_say", "arm.joint_1: moved by .* that should give"),
+        (Backwards, "velocities_move_as_far_as_they_say", "arm.joint_1: moved by -.* that should give"),
         (SlowVelocity, "positions_are_reached_joint_by_joint", "arm.joint_1: measured velocities say"),
         (Swapped, "positions_are_reached_joint_by_joint", "arm.joint_1 at 0.0500: not reached"),
         (Reversed, "positions_are_reached_joint_by_joint", "arm.joint_2 at 0.0500: not reached"),

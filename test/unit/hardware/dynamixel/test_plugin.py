@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+import tty
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 from dynamixel_bus import PING, READ, STATUS, Servo, ServoLine, packet
 
+from robot_rt_control.hardware.dynamixel import bus
 from robot_rt_control.hardware.dynamixel import control_table as table
 from robot_rt_control.hardware.dynamixel.plugin import DynamixelPlugin
 from robot_rt_control.testing.plugin_contract import ContractDevice, Run, info_of
@@ -177,6 +179,22 @@ def test_a_homing_offset_is_written() -> None:
         cell.life.shutdown()
 
 
+def test_a_joint_without_an_effort_limit_has_its_effort_measured(tmp_path: Path) -> None:
+    text = CONFIG.read_text().replace(", effort: 1.0}", "}").replace("[position, velocity, effort]", "[position]")
+    (tmp_path / "cell.yaml").write_text(text)
+    with ServoLine(*three(), period_s=0.01) as line:
+        cell = Cell(line)
+        info = info_of(tmp_path / "cell.yaml", "bus", port=line.port, answer_timeout=2.0)
+        run = Run(replace(cell.device, info=info)).activate().known()
+        assert run.joints(run.info.parts[0], "effort")[0] == 0.0
+        run.life.shutdown()
+
+
+def test_a_homing_offset_that_the_servo_would_ignore_is_refused(make: Make) -> None:
+    with refused(r"servo 1 \(head.pan\): homing_offset; expected -1024 to 1024, .*; got 2000"):
+        make(servos=servos_with(homing_offset=2000)).life.configure()
+
+
 def test_goals_never_leave_the_servos_limits(make: Make) -> None:
     cell = make().start()
     cell.enable()
@@ -185,6 +203,18 @@ def test_goals_never_leave_the_servos_limits(make: Make) -> None:
         cell.cycle(3)
         goal = cell.line.servos[1].get(116, 4)
         assert goal == cell.line.servos[1].get(48 if value > 0 else 52, 4), "not refused, and so not ignored"
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf])
+@pytest.mark.parametrize("mode", [CommandMode.POSITION, CommandMode.VELOCITY, CommandMode.EFFORT])
+def test_a_command_that_is_no_number_gives_up_its_servo_alone(make: Make, mode: CommandMode, wrong: float) -> None:
+    cell = make().start()
+    cell.enable(mode)
+    cell.command(f"head/pan/{mode.name.lower()}", wrong)
+    cell.cycle(3)
+    assert cell.life.can_write and math.isnan(cell.state("head/pan/position"))
+    assert math.isfinite(cell.state("head/tilt/position")) and cell.line.servos[2].torque
+    assert cell.line.servos[1].get(104, 4) == cell.line.servos[1].get(102, 2) == 0
 
 
 # --- faults -------------------------------------------------------------------------------------------
@@ -207,6 +237,20 @@ def test_a_hardware_error_gives_up_its_joint_alone_and_is_reset_by_a_reboot_once
     assert (pan.reboots, pan.torque) == (1, False)
     cell.enable()
     assert pan.torque and cell.line.servos[2].torque
+
+
+def test_a_servo_in_error_that_still_holds_its_joint_is_not_rebooted(
+    make: Make, caplog: pytest.LogCaptureFixture
+) -> None:
+    cell = make().start()
+    cell.enable()
+    pan = cell.line.servos[1]
+    pan.table[70] = 0x01  # input voltage, which Shutdown (52 from the factory) does not have
+    cell.cycle(3)
+    cell.release()
+    cell.cycle(300)
+    assert pan.reboots == 0 and pan.torque and math.isnan(cell.state("head/pan/position"))
+    assert "hardware error: input voltage; it still has torque: support the joint" in caplog.text
 
 
 def test_an_error_whose_cause_stays_keeps_the_part_unknown_and_enabling_is_refused(make: Make) -> None:
@@ -311,6 +355,45 @@ def test_a_lost_write_on_the_way_to_torque_is_repeated(make: Make) -> None:
     assert cell.line.servos[1].torque and math.isfinite(cell.state("head/pan/position"))
 
 
+def ignoring(servo: Servo, address: int, times: int = 1, value: int | None = None) -> list[bytes]:
+    """Let the servo miss this many writes of a register (with a value), as if the packets were damaged."""
+    missed: list[bytes] = []
+    write = servo.write
+
+    def lossy(where: int, data: bytes) -> int:
+        wanted = value is None or int.from_bytes(data, "little", signed=True) == value
+        if where == address and wanted and len(missed) < times:
+            missed.append(data)
+            return 1  # what is not acknowledged is just lost
+        return write(where, data)
+
+    servo.write = lossy  # type: ignore[method-assign]
+    return missed
+
+
+def test_no_torque_before_the_servo_has_the_goal_to_stay_where_it_is(make: Make) -> None:
+    cell = make().start()
+    pan = cell.line.servos[1]
+    pan.position = 3000.0  # turned by hand: its goal is 2100
+    cell.cycle(2)
+    missed = ignoring(pan, 116)
+    cell.enable()
+    assert missed and pan.torque and abs(pan.position - 3000.0) < 3.0
+    assert math.isfinite(cell.state("head/pan/position"))
+
+
+def test_a_joint_beyond_its_limits_gets_no_torque(make: Make, caplog: pytest.LogCaptureFixture) -> None:
+    """The servo refuses such a goal: it would turn to the one that it has."""
+    cell = make().start()
+    pan = cell.line.servos[1]
+    pan.position = 3900.0  # Max Position Limit is 3678
+    cell.cycle(2)
+    cell.enable()
+    cell.cycle(60)
+    assert not pan.torque and pan.position == 3900.0
+    assert "it is 0.3405 beyond the joint's limits: turn it back by hand" in caplog.text
+
+
 def test_a_command_that_moved_away_before_the_torque_came_is_not_jumped_to(
     make: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -332,6 +415,44 @@ def test_a_bus_slower_than_the_loop_is_asked_in_each_nth_period(make: Make) -> N
     cell.enable()
     cell.cycle(40)
     assert math.isfinite(cell.state("head/pan/position")) and cell.line.servos[1].torque
+
+
+def test_a_lost_packet_does_not_leave_a_released_servo_turning(make: Make) -> None:
+    cell = make().start()
+    cell.enable(CommandMode.VELOCITY)
+    cell.command("head/pan/velocity", 0.4)
+    cell.cycle(5)
+    pan = cell.line.servos[1]
+    missed = ignoring(pan, 104, value=0)
+    cell.release()
+    cell.cycle(5)
+    assert missed and pan.get(104, 4) == 0 and pan.speed == 0.0
+
+
+def test_a_lost_packet_does_not_let_a_servo_turn_on_whose_watchdog_a_new_driver_clears(make: Make) -> None:
+    cell = make().start()
+    cell.enable(CommandMode.VELOCITY)
+    cell.command("head/pan/velocity", 0.4)
+    cell.cycle(5)
+    pan = cell.line.servos[1]
+    cell.run.plugin.close()  # as if its process were killed
+    with suppress(HardwareError):
+        cell.life.shutdown()
+    for _ in range(30):
+        cell.line.wait()
+    pan.move()
+    assert pan.table[98] == 0xFF and pan.get(104, 4) > 0
+    missed = ignoring(pan, 104, value=0)
+    make(line=cell.line).start().cycle(20)
+    assert missed and pan.speed == 0.0 and pan.get(104, 4) == 0
+
+
+def test_a_servo_that_follows_without_its_watchdog_is_given_up(make: Make, caplog: pytest.LogCaptureFixture) -> None:
+    cell = make().start()
+    cell.enable()
+    cell.line.servos[1].table[98] = 0
+    cell.cycle(3)
+    assert math.isnan(cell.state("head/pan/position")) and "its watchdog is not set any more" in caplog.text
 
 
 # --- what is refused ----------------------------------------------------------------------------------
@@ -406,6 +527,9 @@ def test_a_joint_beyond_a_turn_uses_the_extended_position_mode(tmp_path: Path) -
             run.command(run.info.parts[0], "position", start + [0.02 * k, 0.0])
             run.cycle()
         assert pan.position > 4096 + 1000
+        run.command(run.info.parts[0], "position", 0.0 * start + 99.0)
+        run.cycle(3)
+        assert pan.get(116, 4) == 2048 + round(9 / PULSE), "within the joint's limits, of which the servo knows nothing"
         run.life.shutdown()
 
 
@@ -417,6 +541,19 @@ def test_the_port_is_free_after_an_error(make: Make) -> None:
         cell.cycle()
     assert len(os.listdir("/proc/self/fd")) < before
     make(line=cell.line).start()
+
+
+def test_an_adapter_that_takes_nothing_more_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    own, other = os.openpty()  # nobody reads
+    tty.setraw(other)
+    monkeypatch.setattr(bus, "_WRITE_S", 0.2)
+    line = bus.ServoBus(os.ttyname(other), 1_000_000, 0.01)
+    with pytest.raises(OSError, match="Write timeout"):
+        for _ in range(10_000):
+            line.write_all(table.GOAL_VELOCITY, dict.fromkeys(range(100), 0))
+    os.close(own)
+    line.close()
+    os.close(other)
 
 
 def test_an_adapter_that_is_unplugged_is_an_error_of_the_device() -> None:
