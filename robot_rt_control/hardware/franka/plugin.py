@@ -313,10 +313,7 @@ class FrankaPlugin(HardwarePlugin):
             time.sleep(self.info.period_s)
             return
         try:
-            if self._control is None:
-                state = self._robot.read_once()
-            else:
-                state = self._next_state()
+            state = self._robot.read_once() if self._control is None else self._next_state()
         except Exception as error:  # each of the library's kinds
             self._lost(error)
             return

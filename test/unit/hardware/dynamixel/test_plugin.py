@@ -355,17 +355,17 @@ def test_a_lost_write_on_the_way_to_torque_is_repeated(make: Make) -> None:
     assert cell.line.servos[1].torque and math.isfinite(cell.state("head/pan/position"))
 
 
-def ignoring(servo: Servo, address: int, times: int = 1, value: int | None = None) -> list[bytes]:
+def ignoring(servo: Servo, register: int, times: int = 1, value: int | None = None) -> list[bytes]:
     """Let the servo miss this many writes of a register (with a value), as if the packets were damaged."""
     missed: list[bytes] = []
     write = servo.write
 
-    def lossy(where: int, data: bytes) -> int:
+    def lossy(address: int, data: bytes) -> int:
         wanted = value is None or int.from_bytes(data, "little", signed=True) == value
-        if where == address and wanted and len(missed) < times:
+        if address == register and wanted and len(missed) < times:
             missed.append(data)
             return 1  # what is not acknowledged is just lost
-        return write(where, data)
+        return write(address, data)
 
     servo.write = lossy  # type: ignore[method-assign]
     return missed
