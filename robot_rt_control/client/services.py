@@ -89,10 +89,7 @@ class Services:
         self._found = True
 
     def _connecting(self, service: Any, path: str) -> Callable[[float], bool]:
-        """For `find`; makes the client anew while its server is listed and yet not connected to it.
-
-        Seen with Fast DDS 2.14: a client did not find the service of another node in its process for 60 s.
-        """
+        """For `find`; makes the client anew while its server is listed and yet not connected to it."""
         since = time.monotonic()
 
         def wait(at_most: float) -> bool:

@@ -23,7 +23,7 @@ from robot_rt_control.planning.plan.plan import Plan
 from robot_rt_control.planning.solve.engines import require_engines
 from robot_rt_control.ros.lifecycle_node import COMMON_PARAMETERS, NodeParameter, WorkcellNode
 from robot_rt_control.ros.marker_messages import markers_message
-from robot_rt_control.ros.node_help import NodeHelp
+from robot_rt_control.ros.node_help import NodeHelp, asks_for_help
 from robot_rt_control.ros.node_process import run_node
 
 _PARAMETERS = (
@@ -163,7 +163,8 @@ class PlannerNode(WorkcellNode):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the node until it is asked to stop. Returns the exit code."""
-    lower_priority()  # before any other thread begins
+    if not asks_for_help(sys.argv[1:] if argv is None else argv):
+        lower_priority()  # before any other thread begins
     return run_node(PlannerNode, argv, about=ABOUT)
 
 

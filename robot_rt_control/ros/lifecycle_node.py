@@ -180,6 +180,13 @@ class WorkcellNode(LifecycleNodeMixin, ListeningNode):
                 if destroy(entity):
                     break
 
+    def destroy_node(self) -> None:
+        super().destroy_node()
+        # rclpy leaves its services, and so the node, in the graph until Python collects it.
+        machine = self.__dict__.pop("_state_machine", None)  # who still uses it gets an exception
+        if machine is not None:
+            machine.destroy_when_not_in_use()
+
     def enclave(self) -> str:
         """The enclave of this process, which rclpy tells for nodes of the graph alone; / without one."""
         own = self.get_name(), self.get_namespace()

@@ -38,7 +38,8 @@ def cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Clie
         text = text.replace("address: 127.0.0.1", f"address: {simulator.address}")
         # On a busy machine the simulator stands still for a while.
         text = text.replace("force: 20  # [N]", "silence: 60.0")
-        text = text.replace("max_age_ticks: 1500", "max_age_ticks: 60000").replace("lag: 0.2", "lag: 5.0")
+        text = re.sub("max_age_ticks: 1.00", "max_age_ticks: 60000", text)
+        text = text.replace("lag: 0.2", "lag: 5.0")
         (tmp_path / "fr3.yaml").write_text(text)
         arguments = [
             "--workcell",
