@@ -19,7 +19,7 @@ import pytest
 import rclpy
 from action_msgs.msg import GoalStatus
 from action_msgs.srv import CancelGoal
-from rclpy._rclpy_pybind11 import RCLError
+from rclpy._rclpy_pybind11 import NodeNameNonExistentError, RCLError
 from rclpy.action import get_action_server_names_and_types_by_node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import serialize_message
@@ -121,11 +121,16 @@ class _Stranger:
         for name, namespace in self.node.get_node_names_and_namespaces():
             if name == _OWN:
                 continue
-            for topic, kinds in self.node.get_subscriber_names_and_types_by_node(name, namespace):
+            try:
+                topics = self.node.get_subscriber_names_and_types_by_node(name, namespace)
+                actions = get_action_server_names_and_types_by_node(self.node, name, namespace)
+            except NodeNameNonExistentError:  # it has ended since
+                continue
+            for topic, kinds in topics:
                 if topic not in self.publishers:
                     kind = type_of(kinds[0])
                     self.publishers[topic] = kind, self.node.create_publisher(kind, topic, _LATCHED)
-            for path, kinds in get_action_server_names_and_types_by_node(self.node, name, namespace):
+            for path, kinds in actions:
                 if path not in self.actions:
                     kind = type_of(kinds[0])
                     asks = (

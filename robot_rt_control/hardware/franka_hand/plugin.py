@@ -165,7 +165,9 @@ class FrankaHandPlugin(HardwarePlugin):
             return
         was_busy = hand.is_busy
         hand.poll()
-        silent, allowed = hand.now() - hand.heard, _MOTION_S if hand.is_busy else self._given.silence
+        silent, allowed = hand.now() - hand.heard, self._given.silence
+        if hand.is_busy:
+            allowed = max(allowed, _MOTION_S)
         if hand.lost or silent > allowed:
             self.close()
             self.state[:] = np.nan
