@@ -109,6 +109,8 @@ class DeviceHost:
         self._outputs = _outputs(states, commands, info)
         self._ranges = _ranges(states, info)
         self._silence_periods, self._silent = silence_periods, 0
+        self._held = 0
+        """Cycles since the last command that was followed."""
         self._latched, self._ending = ImageError.NONE, False
         self._ramps: list[RestRamp] = []
         self.read_at = 0.0
@@ -177,6 +179,7 @@ class DeviceHost:
         if self.failure is not None:
             return
         self._silent = 0 if new else self._silent + 1
+        self._held += 1
         enabled = self._enable[0] == 1
         if self._latched and new and not enabled and not self._ending:
             _log.info("hardware %r: the executor is back and has withdrawn its commands", self.info.name)
@@ -204,6 +207,10 @@ class DeviceHost:
         except HardwareError as error:
             self._fail(error)
 
+    def note_stall(self) -> None:
+        """The device got nothing for some periods: what it held stands, and is not set in motion again."""
+        self._held = _MOVING_PERIODS + 1
+
     def end_following(self) -> None:
         """From now on only brake and hold; `mode` becomes HOLDING after some cycles. For a driver that shuts down."""
         self._ending = True
@@ -222,6 +229,7 @@ class DeviceHost:
             self._predecessor[:], self._older_cycle = self._followed, self._newer_cycle
         self._newer_cycle = self._last_cycle[0]
         self._followed[:] = self._arrived
+        self._held = 0
 
     def _switch(self, modes: bytes, period_s: float) -> bool:
         """Switch the joints to the commanded modes; False: the plugin refused, and the device is braking."""
@@ -270,11 +278,11 @@ class DeviceHost:
 
     def _rest_in_silence(self, period_s: float) -> None:
         self._latch(ImageError.EXECUTOR_SILENT)
-        if self._silent > _MOVING_PERIODS:
-            self._predecessor[:] = self._followed
         self._rest(period_s)
 
     def _begin_rest(self, period_s: float) -> None:
+        if self._held > _MOVING_PERIODS:
+            self._predecessor[:] = self._followed
         cycles = max(self._newer_cycle - self._older_cycle, 1)
         velocity = (self._command - self._older) / (cycles * period_s)
         self._ramps = []

@@ -35,6 +35,8 @@ Result = TypeVar("Result")
 
 _REST_TIMEOUT_S = 2.0
 _KEPT_STARTS = 2000
+_STALL_PERIODS = 4
+"""A device that got nothing for longer has stood meanwhile."""
 _SWITCH_S = 1e-4
 """[s] of the interpreter's switch interval if a device paces the loop: other threads of this process give the
 interpreter back within it (Python's default is 5 ms)."""
@@ -73,6 +75,7 @@ class Driver:
         self.starts: deque[int] = deque(maxlen=_KEPT_STARTS)
         """Starts of the last cycles, on the monotonic clock [ns]."""
         self._stop = False
+        self._written_at = time.monotonic()
         self._calls: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
 
     def start(self) -> None:
@@ -121,7 +124,10 @@ class Driver:
         time_s, period_s = self.cycles * self.info.period_s, self.info.period_s
         self.starts.append(time.monotonic_ns())
         self.host.cycle_read(time_s, period_s)
+        if time.monotonic() - self._written_at > _STALL_PERIODS * period_s:
+            self.host.note_stall()
         self.host.cycle_write(time_s, period_s)
+        self._written_at = time.monotonic()
         self.cycles += 1
         if self.host.failure is not None:
             self.host.cycle_read(time_s, period_s)  # publish the error: the executor need not wait for its age limit

@@ -99,6 +99,7 @@ def _claim(image: np.record, segment: Segment, what: str, expected: Manifest | N
         )
     image.executor_pid = os.getpid()
     image.command_enable = 0
+    image.is_clock = 0  # until this executor's loop waits for the driver: the previous one's may have
     if image.command_sequence & 1:  # the previous executor died during a write
         image.command_sequence += 1
     return manifest

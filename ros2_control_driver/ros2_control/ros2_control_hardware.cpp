@@ -3,6 +3,7 @@
 #include <tinyxml2.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -63,7 +64,14 @@ Ros2ControlHardware::Ros2ControlHardware(const std::vector<std::string>& ros_arg
     INITIALIZE_ROS2_CONTROL_INTROSPECTION_REGISTRY(
         node_, hardware_interface::DEFAULT_INTROSPECTION_TOPIC, hardware_interface::DEFAULT_REGISTRY_KEY);
     executor_->add_node(node_);
-    spinning_ = std::thread([this] { executor_->spin(); });
+    spinning_ = std::thread([this] {
+        try {
+            executor_->spin();
+        } catch (const std::exception& error) {  // the cycle goes on: it must not end because of a service
+            RCLCPP_ERROR(node_->get_logger(), "nodes and services are not served any more: %s", error.what());
+        }
+        spun_ = true;
+    });
 }
 
 Ros2ControlHardware::~Ros2ControlHardware() { shutdown(); }
@@ -192,7 +200,11 @@ bool Ros2ControlHardware::switch_modes(const std::vector<Mode>& modes, const dou
         if (modes[j] == Mode::none) continue;
         Command& starts = commands_[of_joint_[j][static_cast<std::size_t>(modes[j]) - 1]];
         start.push_back(starts.key);
-        send(starts, command[starts.index]);  // the component may look at the first command of its new mode
+        // The component may look at the first command of its new mode. One that is left there from long ago must not move it.
+        if (!send(starts, command[starts.index])) {
+            reason = "the command interface '" + starts.key + "' is locked by the component";
+            return false;
+        }
     }
     if (start.empty() && stop.empty()) return true;
     if (!manager_->prepare_command_mode_switch(start, stop)) {
@@ -211,29 +223,45 @@ bool Ros2ControlHardware::switch_modes(const std::vector<Mode>& modes, const dou
     return true;
 }
 
-void Ros2ControlHardware::send(Command& command, double value)
+bool Ros2ControlHardware::send(Command& command, double value)
 {
     const bool done = command.is_bool ? command.loan.set_value(value >= 0.5) : command.loan.set_value(value);
-    if (done) {
-        written_[static_cast<std::size_t>(&command - commands_.data())] = value;
-    } else if (++locked_ > device_->silence_periods) {
-        throw std::runtime_error("the command interface '" + command.key + "' stays locked by the component");
-    }
+    if (done) written_[static_cast<std::size_t>(&command - commands_.data())] = value;
+    return done;
 }
 
 Outcome Ros2ControlHardware::write(const double* command, std::int64_t time_ns, double period_s)
 {
     const std::int64_t passed = last_write_ns_ == 0 ? std::llround(period_s * 1e9) : time_ns - last_write_ns_;
     last_write_ns_ = time_ns;
-    const std::int64_t locked = locked_;
+    const Command* locked = nullptr;
     for (Command& one : commands_) {
-        if (one.active) send(one, command[one.index]);
+        if (one.active && !send(one, command[one.index])) locked = &one;
     }
-    if (locked_ == locked) locked_ = 0;
+    locked_ = locked == nullptr ? 0 : locked_ + 1;
+    if (locked_ > device_->silence_periods) {
+        throw std::runtime_error("the command interface '" + locked->key + "' stays locked by the component");
+    }
     const auto status = manager_->write(node_->now(), rclcpp::Duration::from_nanoseconds(passed));
     if (status.result == return_type::OK) return Outcome::ok;
     reason = failure(status, "write");
-    return status.result == return_type::DEACTIVATE ? Outcome::inactive : Outcome::error;
+    if (status.result != return_type::DEACTIVATE) return Outcome::error;
+    stop_all();
+    return Outcome::inactive;
+}
+
+void Ros2ControlHardware::stop_all()
+{
+    std::vector<std::string> stop;
+    for (Command& one : commands_) {
+        if (one.active) stop.push_back(one.key);
+        one.active = false;
+    }
+    std::fill(modes_.begin(), modes_.end(), Mode::none);
+    if (stop.empty()) return;
+    if (!manager_->prepare_command_mode_switch({}, stop) || !manager_->perform_command_mode_switch({}, stop)) {
+        RCLCPP_ERROR(node_->get_logger(), "the component does not stop %s", listed(stop).c_str());
+    }
 }
 
 std::string Ros2ControlHardware::failure(
@@ -246,6 +274,11 @@ std::string Ros2ControlHardware::failure(
 void Ros2ControlHardware::shutdown() noexcept
 {
     try {
+        try {
+            if (manager_ != nullptr) stop_all();
+        } catch (const std::exception& error) {
+            RCLCPP_ERROR(node_->get_logger(), "%s", error.what());
+        }
         // Loans go before their manager.
         states_.clear();
         commands_.clear();
@@ -259,6 +292,8 @@ void Ros2ControlHardware::shutdown() noexcept
             manager_.reset();
         }
         if (spinning_.joinable()) {
+            // An executor that does not spin yet forgets that it was cancelled.
+            while (!executor_->is_spinning() && !spun_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
             executor_->cancel();
             spinning_.join();
         }

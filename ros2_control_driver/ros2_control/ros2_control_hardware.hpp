@@ -2,6 +2,7 @@
 #ifndef ROS2_CONTROL_HARDWARE_HPP_
 #define ROS2_CONTROL_HARDWARE_HPP_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -52,12 +53,16 @@ private:
     void claim_state(const std::string& key, std::size_t index, bool needed);
     void claim_command(const std::string& key, std::size_t index);
     void set_state(std::uint8_t id, const char* label);
-    void send(Command& command, double value);
+    bool send(Command& command, double value);  // false: the component holds it locked
+    // As the controller manager does with the controllers of a component that ends its activity: a component that is not told
+    // to stop a mode goes on with its last command once it is active again.
+    void stop_all();
     std::string failure(const hardware_interface::HardwareReadWriteStatus& status, const char* call) const;
 
     const Device* device_ = nullptr;
     rclcpp::Node::SharedPtr node_;
     rclcpp::Executor::SharedPtr executor_;
+    std::atomic<bool> spun_{false};
     std::thread spinning_;
     std::unique_ptr<hardware_interface::ResourceManager> manager_;
     std::vector<State> states_;

@@ -75,12 +75,16 @@ Device Device::parse(const std::string& text)
     device.name = all.at("device").text();
     device.image = all.at("image").text();
     device.period_s = all.at("period_s").number();
-    if (!(device.period_s > 0.0 && device.period_s <= 1.0)) wrong("period_s", "more than 0, at most 1");
+    if (!(device.period_s >= 1e-5 && device.period_s <= 1.0)) wrong("period_s", "from 0.00001 to 1");
     device.period_ns = std::llround(device.period_s * 1e9);
     device.silence_periods = static_cast<std::int64_t>(all.at("silence_periods").index());
+    if (device.silence_periods < 3 || device.silence_periods > 10000) wrong("silence_periods", "from 3 to 10000");
     device.pace = pace_of(all.at("pace").text());
     device.answer = all.at("answer").number();
-    device.priority = static_cast<int>(all.at("priority").index());
+    if (!(device.answer >= 0.0 && device.answer <= 0.95)) wrong("answer", "from 0 to 0.95");
+    const std::size_t priority = all.at("priority").index();
+    if (priority > 98) wrong("priority", "from 0 to 98");
+    device.priority = static_cast<int>(priority);
     device.states = all.at("state").texts();
     device.commands = all.at("command").texts();
     if (std::max(device.states.size(), device.commands.size()) > RRC_MAX_DEVICE_INTERFACES) {

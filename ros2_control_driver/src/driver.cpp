@@ -13,6 +13,7 @@ constexpr std::int64_t kSecond = 1000000000;
 constexpr std::int64_t kRestTimeout = 2 * kSecond;
 constexpr std::int64_t kFreshPeriods = 5;
 constexpr std::int64_t kHeldPeriods = 2;
+constexpr double kCatchUp = 1.1;  // times the limit of velocity: so fast a position catches up with commands that were missed
 constexpr double kRangeTolerance = 1e-6;  // a distance exactly at an end is still in the range
 
 // REP 117, as robot_rt_control/hardware/ranging.py.
@@ -46,9 +47,10 @@ Driver::Driver(const Device& device, Hardware& hardware, Log& log)
 
 Driver::~Driver() { hardware_.shutdown(); }
 
-void Driver::start()
+bool Driver::start(const std::atomic<bool>& stop)
 {
     hardware_.configure(device_);
+    if (stop) return false;
     hardware_.activate();
     active_ = true;
     read();
@@ -58,6 +60,7 @@ void Driver::start()
         const double read_back = state_[output.state];
         sent_[output.command] = std::isfinite(read_back) ? read_back : output.initial;
     }
+    return true;
 }
 
 bool Driver::run(const std::atomic<bool>& stop)
@@ -89,8 +92,9 @@ void Driver::wait_for_next(std::int64_t& deadline)
 {
     if (device_.pace == Pace::loop) {
         deadline += device_.period_ns;
-        cycle_after_command(deadline + device_.period_ns);
-        deadline = now_ns();
+        cycle_after_command(deadline);
+        // Without commands a cycle is a period, no more: the ramp to rest and the silence are counted in cycles.
+        if (!missed_ || now_ns() > deadline + device_.period_ns) deadline = now_ns();
         return;
     }
     if (device_.pace == Pace::own && now_ns() < deadline) sleep_until_ns(deadline);
@@ -124,7 +128,11 @@ void Driver::cycle()
 
 void Driver::cycle_after_command(std::int64_t deadline)
 {
-    const bool is_new = image_.await_command(command_, deadline);
+    // A loop that lives may be late by a period, once. One that has ended is not waited for: its device moves.
+    const bool is_new =
+        image_.await_command(command_, deadline) ||
+        (!missed_ && image_.executor_lives() && image_.await_command(command_, deadline + device_.period_ns));
+    missed_ = !is_new;
     if (!is_new) image_.count(late_, ++unanswered_);
     write(is_new);
     if (!failed()) read();
@@ -183,18 +191,24 @@ void Driver::write(bool is_new)
     // A command that is not enabled moves nothing, whatever it was computed from.
     const bool followed = is_new && enabled && is_fresh();
     silent_ = is_new && (followed || !enabled) ? 0 : silent_ + 1;
+    ++held_;
     if (error_ == RRC_ERROR_INACTIVE && is_new && !enabled && !ending_) reactivate();
     if (error_ != RRC_ERROR_NONE && error_ != RRC_ERROR_INACTIVE && is_new && !enabled && !ending_) {
         log_.info("the executor is back and has withdrawn its commands");
         latch(RRC_ERROR_NONE, "");
     }
+    withdrawn_ = withdrawn_ || (is_new && !enabled);
     if (ending_ || error_ != RRC_ERROR_NONE || !enabled) {
+        rest();
+    } else if (!withdrawn_) {
+        // They go on from where an earlier driver was: this one's device stands elsewhere.
+        latch(RRC_ERROR_EXECUTOR_SILENT, "commands were enabled before this driver began: clear the faults and enable again");
         rest();
     } else if (silent_ > 0 && !image_.executor_lives()) {
         // At once: held for the silence that a hanging executor is granted, a moving joint would stop dead.
         latch(RRC_ERROR_EXECUTOR_SILENT, "the executor has ended: bringing the device to rest");
         rest();
-    } else if (device_.silence_periods > 0 && silent_ > device_.silence_periods) {
+    } else if (device_.silence_periods > 0 && silent_ > patience()) {
         latch(RRC_ERROR_EXECUTOR_SILENT,
               "no command for " + std::to_string(silent_) + " periods: bringing the device to rest");
         rest();
@@ -217,6 +231,13 @@ void Driver::write(bool is_new)
     }
 }
 
+// An effort was computed from the motion of its moment: held, it accelerates its joint for as long as it is.
+std::int64_t Driver::patience() const
+{
+    const bool efforts = std::find(modes_.begin(), modes_.end(), Mode::effort) != modes_.end();
+    return efforts ? std::min(kFreshPeriods, device_.silence_periods) : device_.silence_periods;
+}
+
 // --- following ------------------------------------------------------------------------------------
 
 void Driver::follow()
@@ -237,7 +258,8 @@ void Driver::follow()
             return rest();
         }
     }
-    if (mode_ != RRC_DRIVER_FOLLOWING || command_.modes != followed_words_) {
+    const bool begins = mode_ != RRC_DRIVER_FOLLOWING || command_.modes != followed_words_;
+    if (begins) {
         if (!switch_to(command_.modes)) return;
         // A first command of a mode has no predecessor: it does not move yet.
         older_ = command_.values;
@@ -248,6 +270,24 @@ void Driver::follow()
     }
     newer_cycle_ = command_.cycle;
     sent_ = command_.values;
+    if (!begins) bound_steps();
+    held_ = 0;
+    followed_at_ = now_ns();
+}
+
+// The executor's commands are continuous. Those that this driver has missed, because it or the device hung, are not made up in
+// one step: a person may stand beside.
+void Driver::bound_steps()
+{
+    const std::int64_t passed =
+        std::clamp(now_ns() - followed_at_, device_.period_ns, kHeldPeriods * device_.period_ns);
+    for (std::size_t j = 0; j < device_.joints.size(); ++j) {
+        if (modes_[j] != Mode::position) continue;
+        const Joint& joint = device_.joints[j];
+        const double most = kCatchUp * joint.velocity * static_cast<double>(passed) * 1e-9;
+        const double last = older_[joint.command];
+        sent_[joint.command] = std::clamp(sent_[joint.command], last - most, last + most);
+    }
 }
 
 bool Driver::switch_to(const std::vector<std::int64_t>& words)
@@ -261,6 +301,9 @@ bool Driver::switch_to(const std::vector<std::int64_t>& words)
         done = wanted_ == modes_ || hardware_.switch_modes(wanted_, command_.values.data());
     } catch (const std::exception& error) {
         fail(std::string("switch of command modes threw: ") + error.what());
+        return false;
+    } catch (...) {
+        fail("switch of command modes threw something that is no std::exception");
         return false;
     }
     if (!done) {
@@ -298,23 +341,33 @@ void Driver::rest()
 void Driver::begin_rest()
 {
     const double passed = static_cast<double>(std::max<std::int64_t>(newer_cycle_ - older_cycle_, 1)) * device_.period_s;
+    // A position that was held stands already, whoever hung meanwhile: the executor, the device, or this process. It is not
+    // set in motion again.
+    const bool stood = held_ > kHeldPeriods || now_ns() - followed_at_ > 2 * kHeldPeriods * device_.period_ns;
     for (std::size_t j = 0; j < device_.joints.size(); ++j) {
         const std::size_t place = device_.joints[j].command;
-        // A position that was held for some periods stands already: it is not set in motion again.
-        velocities_[j] = silent_ > kHeldPeriods ? 0.0 : (sent_[place] - older_[place]) / passed;
+        velocities_[j] = stood ? 0.0 : (sent_[place] - older_[place]) / passed;
     }
     for (const Output& output : device_.outputs) {
         if (std::isfinite(output.safe)) sent_[output.command] = output.safe;
     }
     ramp_.begin(modes_, velocities_, state_.data(), sent_.data());
     set_mode(RRC_DRIVER_BRAKING);
-    if (active_) set_modes(ramp_.modes());
+    if (!active_ || set_modes(ramp_.modes()) || failed()) return;
+    // It cannot be braked in these modes, as by positions from an effort. The mode none must always be possible.
+    log_.warning("the device refuses the command modes in which it is brought to rest: its joints are not commanded any more");
+    if (set_modes(none_)) {
+        velocities_.assign(velocities_.size(), 0.0);
+        ramp_.begin(none_, velocities_, state_.data(), sent_.data());
+    } else if (!failed()) {
+        fail("the device refuses the command modes in which it is brought to rest, and the mode none");
+    }
 }
 
 // Motion is disabled, and the device is at rest: no joint is commanded.
 void Driver::release()
 {
-    if (active_) set_modes(none_);
+    if (active_ && !set_modes(none_) && !failed()) fail("the device refuses the mode none");
 }
 
 bool Driver::set_modes(const std::vector<Mode>& modes)
@@ -325,9 +378,10 @@ bool Driver::set_modes(const std::vector<Mode>& modes)
             modes_ = modes;
             return true;
         }
-        fail("the device refuses the command modes in which it is brought to rest");
     } catch (const std::exception& error) {
         fail(std::string("switch of command modes threw: ") + error.what());
+    } catch (...) {
+        fail("switch of command modes threw something that is no std::exception");
     }
     return false;
 }
@@ -341,6 +395,9 @@ void Driver::reactivate()
         hardware_.activate();
     } catch (const std::exception& error) {
         latch(RRC_ERROR_INACTIVE, std::string("the device cannot be activated again: ") + error.what());
+        return;
+    } catch (...) {
+        latch(RRC_ERROR_INACTIVE, "the device cannot be activated again: it threw something that is no std::exception");
         return;
     }
     active_ = true;

@@ -183,8 +183,13 @@ private:
             if (peek() == '+' || peek() == '-') ++here_;
             digits();
         }
+        const std::string spelled = document_.substr(begin, here_ - begin);
+        char* end = nullptr;
+        const double found = std::strtod(spelled.c_str(), &end);
+        if (!std::isfinite(found)) fail("a finite number before it");
         // The locale is "C" unless a program sets another one, which this library does not.
-        return std::strtod(document_.substr(begin, here_ - begin).c_str(), nullptr);
+        if (*end != '\0') fail("the locale \"C\" while it is read: call setlocale later");
+        return found;
     }
 
     const std::string& document_;

@@ -1,5 +1,6 @@
 #include "robot_rt_control/log.hpp"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -15,6 +16,8 @@ namespace robot_rt_control {
 namespace {
 
 constexpr std::size_t kWaiting = 100;
+constexpr int kLook_ms = 100;
+constexpr int kLooks = 5;  // so often a reader is waited for once the driver ends
 
 }  // namespace
 
@@ -50,6 +53,13 @@ void Log::run()
         const std::string line = std::move(lines_.front());
         lines_.pop_front();
         lock.unlock();
+        // A driver that ends must not wait for ever for somebody who reads no more.
+        pollfd out{STDERR_FILENO, POLLOUT, 0};
+        for (int looks = 0; poll(&out, 1, kLook_ms) <= 0;) {
+            lock.lock();
+            if (end_ && ++looks > kLooks) return;
+            lock.unlock();
+        }
         std::fwrite(line.data(), 1, line.size(), stderr);
         lock.lock();
     }

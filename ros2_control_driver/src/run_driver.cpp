@@ -55,7 +55,10 @@ int run_driver(const std::string& description, Hardware& hardware)
     try {
         Driver driver(*device, hardware, log);
         lock_memory(log);
-        driver.start();
+        if (!driver.start(stop)) {
+            log.info("it was asked to end before the device was activated");
+            return 0;
+        }
         make_urgent(device->priority, log);
         log.info("running at " + std::to_string(device->period_s) + " s, image '" + device->image + "'");
         log.ready();
@@ -65,6 +68,9 @@ int run_driver(const std::string& description, Hardware& hardware)
         return well ? 0 : 1;
     } catch (const std::exception& error) {
         log.error(error.what() + (hardware.reason.empty() ? "" : ": " + hardware.reason));
+        return 1;
+    } catch (...) {
+        log.error("the device threw something that is no std::exception");
         return 1;
     }
 }

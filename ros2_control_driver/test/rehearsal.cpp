@@ -25,7 +25,7 @@ constexpr int kRows = 16, kRow = 4, kEntries = 4096;
 
 enum Fault {
     none, read_error, write_error, read_throws, write_throws, hangs, slow, not_a_number, deactivates, refuses_modes,
-    stays_inactive,
+    stays_inactive, switch_throws, opens_slowly, keeps_effort,
 };
 
 class Rehearsal : public Hardware {
@@ -38,6 +38,7 @@ public:
         if (memory == MAP_FAILED) throw std::runtime_error("the test's book cannot be mapped");
         close(file);
         book_ = static_cast<double*>(memory);
+        while (fault() == opens_slowly) usleep(1000);
         if (const auto* failure = device.parameters.find("refuses")) throw std::runtime_error(failure->text());
         for (const Joint& joint : device.joints) position_.push_back(joint.start), velocity_.push_back(0.0);
         modes_.assign(position_.size(), Mode::none);
@@ -77,6 +78,10 @@ public:
 
     bool switch_modes(const std::vector<Mode>& modes, const double*) override
     {
+        if (fault() == keeps_effort && modes_[0] == Mode::effort && modes[0] == Mode::position) {
+            return reason = "not from efforts", false;
+        }
+        if (fault() == switch_throws) throw 7;
         if (fault() == refuses_modes) return reason = "not in this pose", false;
         book_[kSwitches] += 1.0;
         modes_ = modes;

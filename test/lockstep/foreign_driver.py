@@ -41,6 +41,9 @@ class Fault(IntEnum):
     DEACTIVATES = 8
     REFUSES_MODES = 9
     STAYS_INACTIVE = 10
+    SWITCH_THROWS = 11
+    OPENS_SLOWLY = 12
+    KEEPS_EFFORT = 13
 
 
 @cache

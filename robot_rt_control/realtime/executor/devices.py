@@ -173,7 +173,8 @@ class Devices:
                     late_cycles=int(record.late_cycles),
                     unanswered_cycles=int(record.unanswered_cycles),
                     mode=_one_of(DriverMode, int(record.driver_mode), DriverMode.HOLDING),
-                    error=_one_of(ImageError, int(record.state_error), ImageError.DEVICE),
+                    # Above these bits is the device's own code.
+                    error=_one_of(ImageError, int(record.state_error) & 0xFF, ImageError.DEVICE),
                     reason=bytes(record.driver_reason).partition(b"\0")[0].decode(errors="replace"),
                     age_ticks=int(seen.age),
                     max_age_ticks=int(seen.max_age),

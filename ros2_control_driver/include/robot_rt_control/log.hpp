@@ -13,7 +13,7 @@ namespace robot_rt_control {
 class Log {
 public:
     explicit Log(std::string device);
-    ~Log();  // after the last line
+    ~Log();  // after the last line, or half a second without a reader
     Log(const Log&) = delete;
     Log& operator=(const Log&) = delete;
 

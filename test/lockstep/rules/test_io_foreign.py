@@ -189,6 +189,15 @@ def killed_while_it_moves(driver: ForeignDriver, period: float) -> None:
     assert driver.shutdowns == 1
 
 
+def test_an_error_keeps_its_name_beside_the_device_s_own_code(driver: ForeignDriver, cell: ForeignCell) -> None:
+    driver.pause(stopped=True)
+    try:
+        image_of(cell).record.state_error = int(ImageError.STOPPED) | 0x2310 << 8
+        assert trouble(cell) == "stopped"
+    finally:
+        driver.pause(stopped=False)
+
+
 def test_the_loop_paces_a_driver_that_asks_for_it(tmp_path: Path) -> None:
     with ForeignDriver(tmp_path, CELL.replace("EXTERNAL", "pace: loop, EXTERNAL")) as driver:
         cell = ForeignCell(driver.workcell, driver.image, clock="realtime")

@@ -106,6 +106,16 @@ def test_I26_the_end_of_the_executor_brakes_at_once_from_the_speed_of_its_comman
     assert bench.host.image.record.state_error == ImageError.EXECUTOR_SILENT
 
 
+def test_I26_what_was_held_is_not_set_in_motion_when_the_commands_that_come_again_are_withdrawn():
+    bench = Bench()
+    bench.move()
+    bench.cycle(SILENCE - 2, writes=False)
+    stood = bench.positions[-1]
+    bench.command(CommandMode.POSITION, stood, enabled=0)
+    bench.cycle(20)
+    assert set(bench.positions[-20:]) == {stood}
+
+
 def test_the_ramp_starts_with_the_speed_of_commands_that_come_at_another_rate(monkeypatch):
     bench = Bench()
     for _ in range(50):

@@ -93,10 +93,11 @@ def test_a_killed_executor_is_noticed(name, image):
 
 
 def test_attaching_disables_motion_and_mends_a_command_cut_in_half(name, image):
-    image.record.command_enable = 1
+    image.record.command_enable = image.record.is_clock = 1
     image.record.command_sequence = 7
     attached = ProcessImage.attach(name)
     assert (image.record.command_enable, image.record.command_sequence) == (0, 8)
+    assert image.record.is_clock == 0, "the driver does not wait for the answers of a loop that is gone"
     image.record.command_enable = 1
     attached.close()
     assert image.record.command_enable == 0
