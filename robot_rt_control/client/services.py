@@ -19,8 +19,6 @@ from robot_rt_control.vocabulary.errors import NoAnswer, RobotControlError
 from robot_rt_control.vocabulary.waiting import Waiting
 
 _POLL_S = 1.0
-_RENEW_S = 5.0
-"""How long a client may stay unconnected to a server that is listed."""
 _LOOK_S = 0.1
 """How often it is looked whether an answer can still come."""
 _KEPT_ENDED = 256
@@ -88,35 +86,6 @@ class Services:
                 )
         self._found = True
 
-    def _connecting(self, service: Any, path: str) -> Callable[[float], bool]:
-        """For `find`; makes the client anew while its server is listed and yet not connected to it."""
-        since = time.monotonic()
-
-        def wait(at_most: float) -> bool:
-            nonlocal since
-            client = self._client(service, path)
-            try:
-                if client.wait_for_service(at_most):
-                    return True
-            except InvalidHandle:
-                if self._clients.get(path) is client:  # the node is being closed
-                    raise
-                return False  # another thread has made it anew
-            if time.monotonic() - since < _RENEW_S:
-                return False
-            since, full = time.monotonic(), self._node.resolve_service_name(path)
-            if any(name == full for name, _ in self._node.get_service_names_and_types()):
-                self._node.get_logger().warning(f"service {full!r} is listed but not connected: trying a new client")
-                with self._lock:
-                    is_ours = self._clients.get(path) is client
-                    if is_ours:
-                        del self._clients[path]
-                if is_ours:
-                    self._node.destroy_client(client)
-            return False
-
-        return wait
-
     def give_up(self, session: str, reason: Callable[[], RobotControlError]) -> None:
         """Let a session's calls that wait for an answer raise what `reason` makes: the session cannot be reached.
 
@@ -162,9 +131,8 @@ class Services:
             NoAnswer: as `call`.
         """
         at_most = self._timeout_s if timeout_s is None else timeout_s
-        name = f"service {self._client(service, path).srv_name!r}"
-        self.find(self._connecting(service, path), name, math.inf if timeout_s is None else timeout_s)
         client = self._client(service, path)
+        self.find(client.wait_for_service, f"service {client.srv_name!r}", math.inf if timeout_s is None else timeout_s)
         answered = threading.Event()
         future = client.call_async(service.Request(**fields))
         future.add_done_callback(lambda _: answered.set())
