@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 import warnings
 from collections import deque
 from collections.abc import Callable
@@ -18,15 +19,15 @@ _MOST = 64
 _PAUSE_S = 0.01
 """[s] between two attempts, beside the time that the middleware waits itself."""
 _TEXT = "failed to send response (timeout)"
-"""How the warning begins by which alone rclpy tells that an answer was not sent."""
+"""How rclpy's warning that an answer was not sent begins. It is all that rclpy tells of it."""
 
 _sending = threading.local()
 
 
 class _OwnText:
-    """In a filter of warnings, the place of a pattern: matches rclpy's warning in a thread that sends by `Answers`.
+    """Stands for a pattern in a filter of warnings. Matches rclpy's warning in threads that send for `Answers` alone.
 
-    Elsewhere it stays a warning: an exception would end the spinning of an application's own nodes.
+    In other threads the warning stays one: as an exception it would end the spinning of an application's own nodes.
     """
 
     def match(self, text: str) -> bool:
@@ -34,7 +35,7 @@ class _OwnText:
 
 
 class _Unused(Warning):
-    """Of no warning."""
+    """No warning is of this class: a filter for it changes nothing."""
 
 
 _FILTER: Any = ("error", _OwnText(), RuntimeWarning, None, 0)
@@ -99,6 +100,9 @@ class Answers:
                     continue
             except (InvalidHandle, RCLError):  # the service has ended, or its context
                 continue
+            except Exception:  # it must not end the thread: the other answers wait for it
+                self._on_error(f"the answer of {what} failed:\n{traceback.format_exc()}")
+                continue
             if time.monotonic() < until:
                 with self._lock:
                     self._waiting.append((what, send, until))
@@ -109,11 +113,11 @@ class Answers:
 
 
 def raise_unsent(yes: bool) -> None:
-    """Whether, in this thread, rclpy raises from now on if it could not send an answer."""
+    """Set whether rclpy raises in this thread, from now on, if it could not send an answer."""
     if yes and _FILTER not in warnings.filters:  # others may have set the filters anew since the last time
         filters: Any = warnings.filters
         filters.insert(0, _FILTER)
-        warnings.simplefilter("default", _Unused, append=True)  # Python looks at the filters anew
+        warnings.simplefilter("default", _Unused, append=True)  # lets Python notice that the list has changed
     _sending.is_ours = yes
 
 

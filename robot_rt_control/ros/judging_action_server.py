@@ -149,7 +149,7 @@ class JudgingActionServer(ActionServer):
         answer = self._action_type.Impl.SendGoalService.Response(accepted=is_accepted, stamp=stamp)
 
         def send() -> None:
-            with self._lock:
+            with self._handle:  # not under rclpy's lock, for which all goals would wait
                 self._handle.send_goal_response(header, answer)
 
         self._sender.send_again(f"a goal of {self._name}", send)
@@ -241,7 +241,7 @@ class JudgingActionServer(ActionServer):
 
     def _send_answer(self, header: Any, answer: Any) -> None:
         def send() -> None:
-            with self._lock, contextlib.suppress(RCLError):  # the client may have gone away
+            with self._handle, contextlib.suppress(RCLError):  # the client may have gone away
                 self._handle.send_result_response(header, answer)
 
         self._sender.send(f"the result of {self._name}", send)
