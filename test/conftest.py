@@ -81,11 +81,13 @@ _USUAL = _scheduling()
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
     """A test that leaves this process with another priority fails: all later tests here would have it, too."""
-    yield
-    if (found := _scheduling()) != _USUAL:
-        os.sched_setscheduler(0, _USUAL[0], os.sched_param(_USUAL[1]))
-        os.setpriority(os.PRIO_PROCESS, 0, _USUAL[2])
-        pytest.fail(f"{item.nodeid}: policy, priority, niceness; expected {_USUAL}, got {found}")
+    try:
+        yield
+    finally:
+        if (found := _scheduling()) != _USUAL:
+            os.sched_setscheduler(0, _USUAL[0], os.sched_param(_USUAL[1]))
+            os.setpriority(os.PRIO_PROCESS, 0, _USUAL[2])
+            pytest.fail(f"{item.nodeid}: policy, priority, niceness; expected {_USUAL}, got {found}")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -182,7 +182,7 @@ class WorkcellNode(LifecycleNodeMixin, ListeningNode):
 
     def destroy_node(self) -> None:
         super().destroy_node()
-        # rclpy leaves its services, and so the node, in the graph until Python collects it.
+        # rclpy leaves the services of the life cycle in the graph until Python collects the node.
         machine = self.__dict__.pop("_state_machine", None)  # who still uses it gets an exception
         if machine is not None:
             machine.destroy_when_not_in_use()

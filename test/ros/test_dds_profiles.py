@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -39,6 +40,14 @@ maps = [line.split()[-1] for line in open("/proc/self/maps")]
 shared = sorted({f for f in files + maps if f.startswith("/dev/shm/") and "fast" in f})
 print(json.dumps({"heard": heard[:1], "shared": shared}))
 """
+
+
+def test_no_profile_lets_nodes_of_one_process_take_the_shortcut_that_loses_announcements() -> None:
+    profiles = sorted((REPOSITORY / "config").glob("fast*.xml"))
+    assert len(profiles) == 4
+    for profile in profiles:
+        found = ElementTree.parse(profile).find("{*}library_settings/{*}intraprocess_delivery")
+        assert found is not None and found.text == "OFF", profile
 
 
 @pytest.mark.parametrize("profile", [f"{FAST_DDS}.xml", f"{FAST_DDS}_no_shared_memory.xml"])

@@ -65,6 +65,23 @@ def test_lists_of_texts_may_be_empty(context: Context) -> None:
     node.destroy_node()
 
 
+def test_a_node_that_is_destroyed_leaves_the_graph_though_it_is_still_referenced(context: Context) -> None:
+    observer = rclpy.create_node("observer", context=context)
+    node = node_with(context)
+
+    def services() -> list[str]:
+        names = [name for name, _ in observer.get_service_names_and_types() if name.startswith("/node/")]
+        return [name for name in names if name != "/node/get_type_description"]  # rclpy never removes that one
+
+    given_up = time.monotonic() + 60.0
+    while "/node/change_state" not in services():
+        assert time.monotonic() < given_up
+    node.destroy_node()
+    while services() or "node" in observer.get_node_names():
+        assert time.monotonic() < given_up, services()
+    observer.destroy_node()
+
+
 def test_a_choice_is_checked(context: Context) -> None:
     node = node_with(context, "kind:=z")
     with pytest.raises(RobotControlError) as caught:
