@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -64,8 +64,16 @@ def _three(values: Iterable[float]) -> tuple[float, float, float]:
     return x, y, z
 
 
-def disc(center: float, radius: float, height: float, bevel: float, axis: int = 2, sign: float = 1.0,
-         at: tuple[float, float] = (0.0, 0.0), start: End | None = None) -> Loft:
+def disc(
+    center: float,
+    radius: float,
+    height: float,
+    bevel: float,
+    axis: int = 2,
+    sign: float = 1.0,
+    at: tuple[float, float] = (0.0, 0.0),
+    start: End | None = None,
+) -> Loft:
     """A cylinder with rounded edges, from `center` on along an axis in the direction of `sign`; `at`: the other two."""
 
     def point(way: float) -> tuple[float, float, float]:
@@ -79,8 +87,13 @@ def disc(center: float, radius: float, height: float, bevel: float, axis: int = 
     return Loft(rings, side, start or End(0.0, 0.0), End(bevel, bevel / radius), straight=True)
 
 
-def ball_end(center: tuple[float, float, float], normal: tuple[float, float, float], radius: float, way: float,
-             side: tuple[float, float, float] = X) -> Loft:
+def ball_end(
+    center: tuple[float, float, float],
+    normal: tuple[float, float, float],
+    radius: float,
+    way: float,
+    side: tuple[float, float, float] = X,
+) -> Loft:
     """A cylinder that begins at a joint's plane, `way` before `center`, with half a ball on `center`."""
     n = np.array(normal)
     begin = _three(np.array(center) - way * n)
@@ -142,45 +155,79 @@ def iiwa_links() -> list[Link]:
 
     foot = Loft(
         (
-            Ring((0, 0, 0.004), Z, 0.1205), Ring((0, 0, 0.020), Z, 0.1205), Ring((0, 0, 0.075), Z, 0.104),
-            Ring((0, 0, 0.125), Z, 0.0905), Ring((0, 0, 0.1475), Z, 0.0875),
+            Ring((0, 0, 0.004), Z, 0.1205),
+            Ring((0, 0, 0.020), Z, 0.1205),
+            Ring((0, 0, 0.075), Z, 0.104),
+            Ring((0, 0, 0.125), Z, 0.0905),
+            Ring((0, 0, 0.1475), Z, 0.0875),
         ),
-        start=End(0.004, 0.03), end=End(0.003, 0.03),
+        start=End(0.004, 0.03),
+        end=End(0.003, 0.03),
     )
     plugs = Loft(
         (Ring((-0.070, 0, 0.002), Z, (0.066, 0.060), 8.0), Ring((-0.070, 0, 0.112), Z, (0.066, 0.054), 8.0)),
-        end=End(0.006, 0.1), straight=True,
+        end=End(0.006, 0.1),
+        straight=True,
     )
     forearm = [
         Loft(
             (
-                Ring((0, 0, 0), Z, small), Ring((0, 0, 0.050), Z, small),
+                Ring((0, 0, 0), Z, small),
+                Ring((0, 0, 0.050), Z, small),
                 Ring((0, 0.012, 0.092), (0, 0.42, 1), (0.062, 0.055)),
                 Ring((0, 0.049, 0.148), (0, 0.46, 1), (0.0515, 0.036)),
                 Ring((0, 0.070, 0.2155), Z, (0.0515, 0.0287)),
             ),
-            start=End(0.003, 0.06), end=End(0.0515),
+            start=End(0.003, 0.06),
+            end=End(0.0515),
         ),
     ]
     wrist = Loft(
         (
-            Ring((0, -0.020, 0), Y, 0.0662), Ring((0, 0.010, 0), Y, 0.0662), Ring((0, 0.048, 0), Y, 0.0590),
+            Ring((0, -0.020, 0), Y, 0.0662),
+            Ring((0, 0.010, 0), Y, 0.0662),
+            Ring((0, 0.048, 0), Y, 0.0590),
             Ring((0, 0.066, 0), Y, 0.0520),
         ),
-        start=End(0.0662), end=End(0.003, 0.06),
+        start=End(0.0662),
+        end=End(0.003, 0.06),
     )
     rim = disc(-0.040, 0.0515, 0.0305, 0.006, sign=-1.0)
     flange = [disc(-0.008, 0.0505, 0.038, 0.004, start=End(0.002, 0.04)), disc(0.030, 0.0400, 0.015, 0.002)]
     return [
         Link("lbr_iiwa_link_0", 5.0, {"dark": [foot, plugs]}, mesh="link_0"),
-        Link("lbr_iiwa_link_1", 4.0, {"silver": upright(-1.0, 0.2025, 0.0775, big, 0.030),
-             "orange": [cap((0, -0.030, 0.2025), DOWN_Y, big)], "dark": [seam(0.0775)]}, mesh="link_1"),
-        Link("lbr_iiwa_link_2", 4.0, {"silver": sideways(0.2045, big, small, 0.0465),
-             "orange": [cap((0, 0, 0.0465), Z, big)]}, mesh="link_2"),
-        Link("lbr_iiwa_link_3", 3.0, {"silver": upright(1.0, 0.2155, small, small, 0.0466),
-             "orange": [cap((0, 0.0466, 0.2155), Y, small)], "dark": [seam(small)]}, mesh="link_3"),
-        Link("lbr_iiwa_link_4", 2.7, {"silver": sideways(0.1845, small, small, 0.0465),
-             "orange": [cap((0, 0, 0.0465), Z, small)]}, mesh="link_4"),
+        Link(
+            "lbr_iiwa_link_1",
+            4.0,
+            {
+                "silver": upright(-1.0, 0.2025, 0.0775, big, 0.030),
+                "orange": [cap((0, -0.030, 0.2025), DOWN_Y, big)],
+                "dark": [seam(0.0775)],
+            },
+            mesh="link_1",
+        ),
+        Link(
+            "lbr_iiwa_link_2",
+            4.0,
+            {"silver": sideways(0.2045, big, small, 0.0465), "orange": [cap((0, 0, 0.0465), Z, big)]},
+            mesh="link_2",
+        ),
+        Link(
+            "lbr_iiwa_link_3",
+            3.0,
+            {
+                "silver": upright(1.0, 0.2155, small, small, 0.0466),
+                "orange": [cap((0, 0.0466, 0.2155), Y, small)],
+                "dark": [seam(small)],
+            },
+            mesh="link_3",
+        ),
+        Link(
+            "lbr_iiwa_link_4",
+            2.7,
+            {"silver": sideways(0.1845, small, small, 0.0465), "orange": [cap((0, 0, 0.0465), Z, small)]},
+            mesh="link_4",
+        ),
         Link("lbr_iiwa_link_5", 1.7, {"silver": forearm, "dark": [seam(small)]}, mesh="link_5"),
         Link("lbr_iiwa_link_6", 1.8, {"silver": [wrist], "orange": [rim]}, mesh="link_6"),
         Link("lbr_iiwa_link_7", 0.3, {"dark": flange}, drive=6e-4, mesh="link_7"),
@@ -189,8 +236,12 @@ def iiwa_links() -> list[Link]:
 
 def iiwa_joints() -> list[Joint]:
     origins = [
-        ("0 0 0.1575", "0 0 0"), ("0 0 0.2025", f"{_HALF} 0 {_TURN}"), ("0 0.2045 0", f"{_HALF} 0 {_TURN}"),
-        ("0 0 0.2155", f"{_HALF} 0 0"), ("0 0.1845 0", f"-{_HALF} {_TURN} 0"), ("0 0 0.2155", f"{_HALF} 0 0"),
+        ("0 0 0.1575", "0 0 0"),
+        ("0 0 0.2025", f"{_HALF} 0 {_TURN}"),
+        ("0 0.2045 0", f"{_HALF} 0 {_TURN}"),
+        ("0 0 0.2155", f"{_HALF} 0 0"),
+        ("0 0.1845 0", f"-{_HALF} {_TURN} 0"),
+        ("0 0 0.2155", f"{_HALF} 0 0"),
         ("0 0.081 0", f"-{_HALF} {_TURN} 0"),
     ]
     ranges = [170, 120, 170, 120, 170, 120, 175]  # [degrees]
@@ -199,8 +250,18 @@ def iiwa_joints() -> list[Joint]:
     joints = []
     for i, (xyz, rpy) in enumerate(origins):
         limit = round(math.radians(ranges[i]), 11)
-        joints.append(Joint(f"lbr_iiwa_joint_{i + 1}", f"lbr_iiwa_link_{i}", f"lbr_iiwa_link_{i + 1}", xyz, rpy,
-                            "revolute", limits=(-limit, limit, speeds[i], efforts[i]), damping=0.5))
+        joints.append(
+            Joint(
+                f"lbr_iiwa_joint_{i + 1}",
+                f"lbr_iiwa_link_{i}",
+                f"lbr_iiwa_link_{i + 1}",
+                xyz,
+                rpy,
+                "revolute",
+                limits=(-limit, limit, speeds[i], efforts[i]),
+                damping=0.5,
+            )
+        )
     return joints
 
 
@@ -211,11 +272,14 @@ def panda_links() -> list[Link]:
     r = 0.055
     foot = Loft(
         (
-            Ring((-0.0400, 0, 0.004), Z, (0.1090, 0.0925), 3.2), Ring((-0.0385, 0, 0.030), Z, (0.1080, 0.0905), 3.0),
-            Ring((-0.0180, 0, 0.085), Z, (0.0790, 0.0720), 2.5), Ring((0, 0, 0.128), Z, 0.0580),
+            Ring((-0.0400, 0, 0.004), Z, (0.1090, 0.0925), 3.2),
+            Ring((-0.0385, 0, 0.030), Z, (0.1080, 0.0905), 3.0),
+            Ring((-0.0180, 0, 0.085), Z, (0.0790, 0.0720), 2.5),
+            Ring((0, 0, 0.128), Z, 0.0580),
             Ring((0, 0, 0.1375), Z, 0.0560),
         ),
-        start=End(0.004, 0.04), end=End(0.0025, 0.05),
+        start=End(0.004, 0.04),
+        end=End(0.0025, 0.05),
     )
 
     def shoulder(up: float, axis: int) -> list[Loft]:
@@ -226,9 +290,11 @@ def panda_links() -> list[Link]:
 
         s = math.copysign(1.0, up)
         rings = (
-            Ring(at(-up, 0), at(s, 0), r), Ring(at(-0.66 * up, 0), at(s, 0), r),
+            Ring(at(-up, 0), at(s, 0), r),
+            Ring(at(-0.66 * up, 0), at(s, 0), r),
             Ring(at(-0.40 * up, 0.026), at(s, 0.75), (0.0525, 0.0500)),
-            Ring(at(-0.19 * up, 0.060), at(s, 0.50), 0.0530), Ring(at(0, 0.0745), at(s, 0), 1.003 * r),
+            Ring(at(-0.19 * up, 0.060), at(s, 0.50), 0.0530),
+            Ring(at(0, 0.0745), at(s, 0), 1.003 * r),
         )
         pot = ball_end(at(0, 0.0745), at(0, 1), r, 0.0737)
         return [Loft(rings, start=End(0.003, 0.06), end=End(1.003 * r)), pot]
@@ -238,7 +304,9 @@ def panda_links() -> list[Link]:
         "white": [
             Loft(
                 (Ring((0, 0, -0.118), Z, r), Ring((0, 0, 0), Z, r)),
-                start=End(0.003, 0.06), end=End(r), straight=True,
+                start=End(0.003, 0.06),
+                end=End(r),
+                straight=True,
             ),
             disc(0.090, 0.0380, 0.0212, 0.006, axis=1, at=(0.0825, 0.0)),
         ],
@@ -258,7 +326,9 @@ def panda_links() -> list[Link]:
         "white": [
             Loft(
                 (Ring((-0.0825, 0, 0), Y, r), Ring((-0.0825, 0.121, 0), Y, r)),
-                start=End(r), end=End(0.003, 0.06), straight=True,
+                start=End(r),
+                end=End(0.003, 0.06),
+                straight=True,
             ),
             disc(0.090, 0.0380, 0.0211, 0.006),
         ],
@@ -276,24 +346,33 @@ def panda_links() -> list[Link]:
     }
     forearm = Loft(
         (
-            Ring((0, 0, -0.2590), Z, r), Ring((0, 0, -0.195), Z, r),
+            Ring((0, 0, -0.2590), Z, r),
+            Ring((0, 0, -0.195), Z, r),
             Ring((0, 0.016, -0.140), (0, 0.40, 1), (0.0500, 0.0460)),
             Ring((0, 0.052, -0.075), (0, 0.45, 1), (0.0420, 0.0340)),
             Ring((0, 0.078, -0.030), (0, 0.30, 1), (0.0450, 0.0330)),
             Ring((0, 0.0850, 0.002), Z, (0.0490, 0.0400)),
         ),
-        start=End(0.003, 0.06), end=End(0.0480),
+        start=End(0.003, 0.06),
+        end=End(0.0480),
     )
     pot_5 = disc(0.0450, 0.0490, 0.0845, 0.016, axis=1)
     column = Loft(
         (Ring((0.088, -0.0480, 0), Y, 0.0440), Ring((0.088, 0.0700, 0), Y, 0.0440)),
-        start=End(0.003, 0.07), end=End(0.008, 0.18), straight=True,
+        start=End(0.003, 0.07),
+        end=End(0.008, 0.18),
+        straight=True,
     )
     lid = disc(0.076, 0.0370, 0.0057, 0.002, axis=1, at=(0.088, 0.0))
     bridge = Loft(
-        (Ring((-0.002, 0, 0), X, (0.0430, 0.0430), 2.6), Ring((0.045, 0.004, 0), X, (0.0440, 0.0420), 2.4),
-         Ring((0.088, 0.006, 0), X, (0.0450, 0.0400), 2.2)),
-        side=Y, start=End(0.012, 0.3), straight=True,
+        (
+            Ring((-0.002, 0, 0), X, (0.0430, 0.0430), 2.6),
+            Ring((0.045, 0.004, 0), X, (0.0440, 0.0420), 2.4),
+            Ring((0.088, 0.006, 0), X, (0.0450, 0.0400), 2.2),
+        ),
+        side=Y,
+        start=End(0.012, 0.3),
+        straight=True,
     )
     pot_6 = disc(-0.0436, 0.0475, 0.0955, 0.012, start=End(0.002, 0.04))
     eye_6 = disc(0.050, 0.0260, 0.0064, 0.003)
@@ -308,15 +387,19 @@ def panda_links() -> list[Link]:
                 Ring((0.030 * d, 0.030 * d, 0.090), Z, (0.0735, 0.0420)),
                 Ring((0.031 * d, 0.031 * d, 0.1050), Z, (0.0745, 0.0420)),
             ),
-            side=diagonal, end=End(0.0015, 0.03),
+            side=diagonal,
+            end=End(0.0015, 0.03),
         ),
     ]
     palm = Loft(
         (
-            Ring((0, 0, 0.002), Z, (0.0260, 0.0900), 6.0), Ring((0, 0, 0.012), Z, (0.0305, 0.0985), 6.0),
-            Ring((0, 0, 0.050), Z, (0.0312, 0.1015), 6.0), Ring((0, 0, 0.0620), Z, (0.0270, 0.1000), 6.0),
+            Ring((0, 0, 0.002), Z, (0.0260, 0.0900), 6.0),
+            Ring((0, 0, 0.012), Z, (0.0305, 0.0985), 6.0),
+            Ring((0, 0, 0.050), Z, (0.0312, 0.1015), 6.0),
+            Ring((0, 0, 0.0620), Z, (0.0270, 0.1000), 6.0),
         ),
-        start=End(0.002, 0.1), end=End(0.004, 0.15),
+        start=End(0.002, 0.1),
+        end=End(0.004, 0.15),
     )
     wrist = Loft((Ring((0, 0, -0.0255), Z, 0.0310), Ring((0, 0, 0.004), Z, 0.0312)), start=End(0.0, 0.0), straight=True)
     rail = Loft(
@@ -324,8 +407,14 @@ def panda_links() -> list[Link]:
         straight=True,
     )
     strips = [
-        Loft((Ring((s * 0.0290, 0, 0.030), (s, 0, 0), (0.0740, 0.0090), 10.0),
-              Ring((s * 0.0316, 0, 0.030), (s, 0, 0), (0.0730, 0.0080), 10.0)), side=Y, straight=True)
+        Loft(
+            (
+                Ring((s * 0.0290, 0, 0.030), (s, 0, 0), (0.0740, 0.0090), 10.0),
+                Ring((s * 0.0316, 0, 0.030), (s, 0, 0), (0.0730, 0.0080), 10.0),
+            ),
+            side=Y,
+            straight=True,
+        )
         for s in (1.0, -1.0)
     ]
     finger = finger_shapes()
@@ -350,8 +439,10 @@ def finger_shapes() -> dict[str, list[Mesh]]:
     """A carriage that narrows upward, and a pad, whose inner face is at y = 0 and reaches from z = 0.0362 to 0.0538."""
     # Sides, back and end are crowned by some 0.1 mm, so that they touch a plane or its edge in one point.
     rows = [  # half width; inner face; middle of a side; back; height [m]
-        (0.0104, 0.0025, 0.0145, 0.0262, 0.0), (0.0104, 0.0012, 0.0150, 0.0252, 0.0190),
-        (0.0093, 0.0, 0.0100, 0.0191, 0.0362), (0.0086, 0.0, 0.0070, 0.0140, 0.0508),
+        (0.0104, 0.0025, 0.0145, 0.0262, 0.0),
+        (0.0104, 0.0012, 0.0150, 0.0252, 0.0190),
+        (0.0093, 0.0, 0.0100, 0.0191, 0.0362),
+        (0.0086, 0.0, 0.0070, 0.0140, 0.0508),
         (0.0055, 0.0, 0.0070, 0.0140, 0.0537),
     ]
 
@@ -360,8 +451,13 @@ def finger_shapes() -> dict[str, list[Mesh]]:
             (x, y, z)
             for half, inner, middle, back, z in rows
             for x, y in (
-                (half, inner), (half + 0.0001, middle), (half, back), (0.0, back + 0.0002),
-                (-half, back), (-half - 0.0001, middle), (-half, inner),
+                (half, inner),
+                (half + 0.0001, middle),
+                (half, back),
+                (0.0, back + 0.0002),
+                (-half, back),
+                (-half - 0.0001, middle),
+                (-half, inner),
             )
         ]
         n, top = 7, len(vertices) - 7
@@ -377,37 +473,97 @@ def finger_shapes() -> dict[str, list[Mesh]]:
 
 def panda_joints() -> list[Joint]:
     origins = [
-        ("0 0 0.333", "0 0 0"), ("0 0 0", f"-{_HALF} 0 0"), ("0 -0.316 0", f"{_HALF} 0 0"),
-        ("0.0825 0 0", f"{_HALF} 0 0"), ("-0.0825 0.384 0", f"-{_HALF} 0 0"), ("0 0 0", f"{_HALF} 0 0"),
+        ("0 0 0.333", "0 0 0"),
+        ("0 0 0", f"-{_HALF} 0 0"),
+        ("0 -0.316 0", f"{_HALF} 0 0"),
+        ("0.0825 0 0", f"{_HALF} 0 0"),
+        ("-0.0825 0.384 0", f"-{_HALF} 0 0"),
+        ("0 0 0", f"{_HALF} 0 0"),
         ("0.088 0 0", f"{_HALF} 0 0"),
     ]
     ranges = [
-        (-2.9671, 2.9671), (-1.8326, 1.8326), (-2.9671, 2.9671), (-3.1416, 0.0), (-2.9671, 2.9671), (-0.0873, 3.8223),
+        (-2.9671, 2.9671),
+        (-1.8326, 1.8326),
+        (-2.9671, 2.9671),
+        (-3.1416, 0.0),
+        (-2.9671, 2.9671),
+        (-0.0873, 3.8223),
         (-2.9671, 2.9671),
     ]  # [rad]
     joints = []
     for i, (xyz, rpy) in enumerate(origins):
         speed, effort = (2.175, 87) if i < 4 else (2.61, 12)  # [rad/s], [Nm]
-        joints.append(Joint(f"panda_joint{i + 1}", f"panda_link{i}", f"panda_link{i + 1}", xyz, rpy, "revolute",
-                            limits=(*ranges[i], speed, effort)))
+        joints.append(
+            Joint(
+                f"panda_joint{i + 1}",
+                f"panda_link{i}",
+                f"panda_link{i + 1}",
+                xyz,
+                rpy,
+                "revolute",
+                limits=(*ranges[i], speed, effort),
+            )
+        )
     slide = (0.0, 0.04, 0.2, 20)  # [m], [m/s], [N]
     at = "0 0 0.0584"
     return [
         *joints,
         Joint("panda_joint8", "panda_link7", "panda_link8", "0 0 0.107"),
         Joint("panda_hand_joint", "panda_link8", "panda_hand", rpy="0 0 -0.785398163397"),
-        Joint("panda_finger_joint1", "panda_hand", "panda_leftfinger", at, type="prismatic", axis="0 1 0",
-              limits=slide),
-        Joint("panda_finger_joint2", "panda_hand", "panda_rightfinger", at, type="prismatic", axis="0 -1 0",
-              limits=slide, mimic="panda_finger_joint1"),
+        Joint(
+            "panda_finger_joint1", "panda_hand", "panda_leftfinger", at, type="prismatic", axis="0 1 0", limits=slide
+        ),
+        Joint(
+            "panda_finger_joint2",
+            "panda_hand",
+            "panda_rightfinger",
+            at,
+            type="prismatic",
+            axis="0 -1 0",
+            limits=slide,
+            mimic="panda_finger_joint1",
+        ),
         Joint("panda_grasptarget_hand", "panda_hand", "panda_grasptarget", "0 0 0.105"),
     ]
+
+
+# --- Franka Research 3: the lengths of a Panda -----------------------------------------------------
+
+
+def fr3_links() -> list[Link]:
+    masses = {0: 2.3966, 1: 2.9275, 2: 2.9355, 3: 2.2449, 4: 2.6156, 5: 2.3271, 6: 1.8170, 7: 0.6271}  # [kg]
+    by_name = {f"panda_link{i}": mass for i, mass in masses.items()} | {"panda_hand": 0.53}
+    return [replace(link, name=_of_fr3(link.name), mass=by_name.get(link.name, link.mass)) for link in panda_links()]
+
+
+def _of_fr3(name: str) -> str:
+    return name.replace("panda_grasptarget", "fr3_hand_tcp").replace("panda", "fr3")
+
+
+def fr3_joints() -> list[Joint]:
+    ends = [2.7437, 1.7837, 2.9007, 3.0421, 2.8065, 4.5169, 3.0159]  # [rad]
+    ranges = [(-end, end) for end in ends]
+    ranges[3], ranges[5] = (-3.0421, -0.1518), (0.5445, 4.5169)
+    speeds = [2.62, 2.62, 2.62, 2.62, 5.26, 4.18, 5.26]  # [rad/s]
+    joints = []
+    for i, joint in enumerate(panda_joints()):
+        limits = joint.limits
+        if i < 7:
+            limits = (*ranges[i], speeds[i], 87 if i < 4 else 12)
+        mimic, parent, child = (_of_fr3(word) for word in (joint.mimic, joint.parent, joint.child))
+        name = joint.name.replace("panda_grasptarget_hand", "fr3_hand_tcp_joint").replace("panda", "fr3")
+        xyz = "0 0 0.1034" if child == "fr3_hand_tcp" else joint.xyz
+        joints.append(replace(joint, name=name, parent=parent, child=child, mimic=mimic, limits=limits, xyz=xyz))
+    return joints
 
 
 # --- files -----------------------------------------------------------------------------------------
 
 MATERIALS = {
-    "silver": "0.82 0.83 0.85 1", "orange": "0.95 0.45 0.10 1", "white": "0.96 0.96 0.96 1", "dark": "0.24 0.25 0.28 1"
+    "silver": "0.82 0.83 0.85 1",
+    "orange": "0.95 0.45 0.10 1",
+    "white": "0.96 0.96 0.96 1",
+    "dark": "0.24 0.25 0.28 1",
 }
 RUBBER = """    <contact>
       <lateral_friction value="1"/>
@@ -418,13 +574,15 @@ RUBBER = """    <contact>
     </contact>"""
 
 
-def write_robot(name: str, about: str, links: Sequence[Link], joints: Sequence[Joint], folder: Path = ROBOTS) -> None:
-    """Write `<name>.urdf` into the folder, and its meshes into `meshes/<name>` below it."""
+def write_robot(
+    name: str, about: str, links: Sequence[Link], joints: Sequence[Joint], folder: Path = ROBOTS, meshes: str = ""
+) -> None:
+    """Write `<name>.urdf` into the folder, and its meshes into `meshes/<name>` below it, or into `meshes/<meshes>`."""
     lines = ['<?xml version="1.0"?>', f"<!-- {about}", "     Written by bench/robots.py. -->", f'<robot name="{name}">']
     used = [material for material in MATERIALS if any(material in link.shapes for link in links)]
     lines += [f'  <material name="{word}"><color rgba="{MATERIALS[word]}"/></material>' for word in used]
     for link in links:
-        lines += _link(name, link, folder)
+        lines += _link(meshes or name, link, folder)
         lines += [line for joint in joints if joint.parent == link.name for line in _joint(joint)]
     (folder / f"{name}.urdf").write_text("\n".join([*lines, "</robot>"]) + "\n")
 
@@ -493,6 +651,8 @@ def main() -> None:
     write_robot("iiwa", "A KUKA LBR iiwa 14 R820, lighter than the real one's 29.9 kg.", iiwa_links(), iiwa_joints())
     about = "A Franka Emika Panda with its hand. Ranges are those of the mechanics, wider than the controller's."
     write_robot("panda", about, panda_links(), panda_joints())
+    about = "A Franka Research 3 with its hand. Ranges are those of the interface FCI. It looks like a Panda."
+    write_robot("fr3", about, fr3_links(), fr3_joints(), meshes="panda")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from launch import Event, EventHandler, LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
     EmitEvent,
+    ExecuteProcess,
     LogInfo,
     OpaqueFunction,
     RegisterEventHandler,
@@ -32,10 +33,12 @@ from robot_rt_control.bringup.bringup import (
     HARDWARE_HELP,
     OWN_TOPICS_HELP,
     PLANNER_HELP,
+    SIMULATED_HELP,
     SIMULATOR_HELP,
     SIMULATORS,
     BringupOptions,
     ProcessDescription,
+    described_workcell,
     processes,
     remarks,
 )
@@ -48,8 +51,7 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         "workcell",
         default_value=BringupOptions.workcell,
-        description="Workcell file, or the name of one that comes with the package: "
-        + ", ".join(shipped_workcells()),
+        description="Workcell file, or the name of one that comes with the package: " + ", ".join(shipped_workcells()),
     ),
     DeclareLaunchArgument(
         "hardware",
@@ -63,6 +65,9 @@ ARGUMENTS = [
         description=f"{SIMULATOR_HELP}; empty: the first that is installed.",
     ),
     DeclareLaunchArgument(
+        "simulated", default_value=NO, choices=[YES, NO], description=f"Whether to {SIMULATED_HELP}."
+    ),
+    DeclareLaunchArgument(
         "clock",
         default_value=BringupOptions.clock,
         choices=list(CLOCKS),
@@ -74,9 +79,7 @@ ARGUMENTS = [
         default_value="",
         description="File (.mcap), or folder, to which all ticks are recorded from the first one on; empty: none.",
     ),
-    DeclareLaunchArgument(
-        "gui", default_value=NO, choices=[YES, NO], description="Show the simulation in a window."
-    ),
+    DeclareLaunchArgument("gui", default_value=NO, choices=[YES, NO], description="Show the simulation in a window."),
     DeclareLaunchArgument("rviz", default_value=NO, choices=[YES, NO], description="Start RViz, if it is installed."),
     DeclareLaunchArgument("frames", default_value=YES, choices=[YES, NO], description=f"Whether to {FRAMES_HELP}."),
     DeclareLaunchArgument("namespace", default_value="", description="Namespace of all nodes."),
@@ -103,9 +106,7 @@ ARGUMENTS = [
         choices=list(CONTROLLERS),
         description=f"Whether to {CONTROLLERS_HELP}.",
     ),
-    DeclareLaunchArgument(
-        "planner", default_value=NO, choices=[YES, NO], description=f"Whether to {PLANNER_HELP}."
-    ),
+    DeclareLaunchArgument("planner", default_value=NO, choices=[YES, NO], description=f"Whether to {PLANNER_HELP}."),
     DeclareLaunchArgument(
         "blueprints", default_value=NO, choices=[YES, NO], description=f"Whether to {BLUEPRINTS_HELP}."
     ),
@@ -148,9 +149,11 @@ ON_FAILED = RegisterEventHandler(
 )
 
 
-def node(process: ProcessDescription) -> Node:
+def node(process: ProcessDescription) -> ExecuteProcess:
     """A process as a launch action."""
     required = {"on_exit": lambda event, context: ended(process.name, event, context)} if process.required else {}
+    if process.command:
+        return ExecuteProcess(cmd=list(process.command), name=process.name, output="screen", **required)
     return Node(
         package=process.package,
         executable=process.executable,
@@ -168,7 +171,7 @@ def node(process: ProcessDescription) -> Node:
     )
 
 
-def start(context: LaunchContext) -> list[Node | LogInfo]:
+def start(context: LaunchContext) -> list[ExecuteProcess | LogInfo]:
     """All processes of the workcell that the arguments describe."""
     known, given = [action.name for action in ARGUMENTS], context.launch_configurations
     warnings: list[str] = []
@@ -178,8 +181,9 @@ def start(context: LaunchContext) -> list[Node | LogInfo]:
         warnings = doubtful_arguments(given, known)
     argument = {action.name: LaunchConfiguration(action.name).perform(context) for action in ARGUMENTS}
     options = BringupOptions.from_texts(argument)
-    described = processes(options)
-    said = [f"workcell {argument['workcell']}", *warnings, *remarks(options, described)]
+    workcell = described_workcell(options)
+    described = processes(options, workcell)
+    said = [f"workcell {argument['workcell']}", *warnings, *remarks(options, described, workcell)]
     return [*(LogInfo(msg=text) for text in said), *(node(process) for process in described)]
 
 

@@ -32,7 +32,7 @@ class GantryController:
 
     Attributes:
         workpiece: whether an object is under the vacuum cup.
-        cable: False: its answers are lost, as if the cable were pulled.
+        cable: whether its answers arrive.
     """
 
     def __init__(self, port: int = 0) -> None:
@@ -55,6 +55,14 @@ class GantryController:
         self._stop.set()
         self._thread.join()
         self._socket.close()
+
+    def unplug(self) -> None:
+        """Pull the cable: no answer arrives any more."""
+        self.cable = False
+
+    def plug(self) -> None:
+        """Put the cable back."""
+        self.cable = True
 
     def serve(self) -> None:
         """Answer set points until the `with` statement ends."""

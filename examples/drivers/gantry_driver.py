@@ -44,8 +44,19 @@ class GantryDriver(HardwarePlugin):
         self.socket.setblocking(False)  # read() must not block
         return CallbackReturn.SUCCESS
 
+    def on_activate(self) -> CallbackReturn:
+        self.enabled = False  # whatever was commanded before: the axes hold until they get a mode
+        return CallbackReturn.SUCCESS
+
+    def prepare_command_mode_switch(self, modes: Mapping[str, tuple[CommandMode, ...]]) -> HardwareReturn:
+        if len(set(modes.get("gantry", ()))) > 1:
+            self.reason = "the gantry's controller enables both axes or none"
+            return HardwareReturn.ERROR
+        return super().prepare_command_mode_switch(modes)
+
     def perform_command_mode_switch(self, modes: Mapping[str, tuple[CommandMode, ...]]) -> HardwareReturn:
-        self.enabled = modes.get("gantry") == (CommandMode.POSITION, CommandMode.POSITION)
+        if "gantry" in modes:
+            self.enabled = modes["gantry"][0] == CommandMode.POSITION
         return HardwareReturn.OK
 
     def read(self, time_s: float, period_s: float) -> HardwareReturn:

@@ -13,6 +13,7 @@ BUILTIN = (
     "robot_rt_control.actions.wait_for_input:WaitForInput",
     "robot_rt_control.actions.move_gripper:MoveGripper",
     "robot_rt_control.actions.grasp:Grasp",
+    "robot_rt_control.actions.change_tool:ChangeTool",
     "robot_rt_control.actions.watch_tool:WatchTool",
     "robot_rt_control.actions.watch_distance:WatchDistance",
     "robot_rt_control.actions.follow_joint_stream:FollowJointStream",

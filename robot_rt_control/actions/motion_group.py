@@ -5,6 +5,7 @@ The methods run for each part of the group, on records of its own; the loop keep
 3), and what becomes of set points that were profiled outside (figure 4).
 """
 
+import math
 from typing import ClassVar
 
 from robot_rt_control.actions.following import (
@@ -14,6 +15,7 @@ from robot_rt_control.actions.following import (
     largest_difference,
     vanishing,
 )
+from robot_rt_control.actions.tool_use import is_other_tool
 from robot_rt_control.definitions.action_type import (
     JOINT_INDEX,
     PER_JOINT,
@@ -30,6 +32,7 @@ from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.capacities import MAX_GROUP_COMMANDS
 from robot_rt_control.vocabulary.enums import Status
 
+_OTHER_TOOL = int(Status.OTHER_TOOL)
 _START_TOO_FAR, _OTHER_VELOCITY = int(Status.START_TOO_FAR), int(Status.OTHER_VELOCITY)
 _ARRIVED = 1e-9
 """[s] Rounding of the path time."""
@@ -177,6 +180,7 @@ class MotionGroup(ActionType):
         "asynchronous": int,
         "checks_start": int,
         "period": float,
+        "tool_number": float,  # that it was planned for; NaN: any
         "start": (float, PER_JOINT),
         "start_velocity": (float, PER_JOINT),
         "start_tolerance": float,
@@ -208,12 +212,15 @@ class MotionGroup(ActionType):
         (server/tables/group_preparation.py)."""
         part = self.parts["part"]
         params.n_commands, params.tolerance = 1, values["tolerance"]
+        params.tool_number = math.nan
         params.goal[0, : part.dof] = 0.5
         for name in ("velocity", "acceleration", "jerk"):
             params[name][0, : part.dof] = part.limits(f"{name}_limit")
 
     @staticmethod
     def on_enter(state, params, part):
+        if is_other_tool(part, params.tool_number):
+            return _OTHER_TOOL
         if params.checks_start != 0:
             state.start_distance = 0.0
             for j in range(part.dof):

@@ -14,7 +14,7 @@ class MoveGripper(MoveJoint):
     slots: ClassVar[tuple[Slot, ...]] = (Slot(name="gripper", kinds=(PartKind.GRIPPER,)),)
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter(name="opening", minimum=0.0, maximum=1.0, description="0: closed, 1: open."),
-        *(p for p in MoveJoint.parameters if p.name not in ("position", "tool_position", "tool_orientation")),
+        *(p for p in MoveJoint.parameters if p.name not in ("position", "tool_position", "tool_orientation", "tool")),
     )
     example = {"opening": 0.5}
 
@@ -31,3 +31,4 @@ class MoveGripper(MoveJoint):
         for name in ("velocity_scale", "acceleration_scale", "tolerance"):
             params[name] = values[name]
         params.goal_tool_position[:] = float("nan")  # a gripper has no tool
+        params.tool_number = float("nan")

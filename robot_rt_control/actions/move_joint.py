@@ -14,12 +14,16 @@ from robot_rt_control.actions.following import (
     largest_difference,
     longest,
 )
+from robot_rt_control.actions.tool_use import is_other_tool
 from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.model.kinematics.kinematics import forward
 from robot_rt_control.motion.profile import profile_dtype
 from robot_rt_control.motion.synchronize import plan_position_synchronized
 from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.vocabulary.enums import Status
 from robot_rt_control.vocabulary.errors import DefinitionError
+
+_OTHER_TOOL = int(Status.OTHER_TOOL)
 
 
 @realtime
@@ -76,6 +80,13 @@ class MoveJoint(ActionType):
             description="Goal orientation of the tool in the world, quaternion x y z w.",
         ),
         Parameter(
+            name="tool",
+            type="text",
+            optional=True,
+            description="Tool that this pose is for, which then has to be on; by default the one that is on when the "
+            "parameters are given.",
+        ),
+        Parameter(
             name="velocity_scale",
             default=1.0,
             minimum=0.001,
@@ -113,6 +124,7 @@ class MoveJoint(ActionType):
         "acceleration_scale": float,
         "tolerance": float,
         "goal_tool_position": (float, 3),
+        "tool_number": float,  # that the goal is for; NaN: any
     }
     State = {
         "elapsed": float,
@@ -130,8 +142,11 @@ class MoveJoint(ActionType):
         for name in ("velocity_scale", "acceleration_scale", "tolerance"):
             params[name] = values[name]
         part = self.parts["part"]
+        if part.tools or "tool" in values:  # of one tool throughout: another may be put on meanwhile
+            part = part.with_tool(values.get("tool", part.tool))
         limits = part.record
-        params.position[: part.dof] = self._goal(values)
+        params.tool_number = math.nan if "position" in values and "tool" not in values else limits.tool_number
+        params.position[: part.dof] = self._goal(part, values)
         for j, joint in enumerate(part.joint_names):
             low, high = limits.position_lower[j], limits.position_upper[j]
             if not low <= params.position[j] <= high:
@@ -145,9 +160,8 @@ class MoveJoint(ActionType):
         else:
             params.goal_tool_position[:] = math.nan
 
-    def _goal(self, values):
+    def _goal(self, part, values):
         """(dof,) joint positions of the goal."""
-        part = self.parts["part"]
         pose = [n for n in ("tool_position", "tool_orientation") if n in values]
         if ("position" in values) == bool(pose):
             raise DefinitionError(
@@ -162,6 +176,8 @@ class MoveJoint(ActionType):
 
     @staticmethod
     def on_enter(state, params, part):
+        if is_other_tool(part, params.tool_number):
+            return _OTHER_TOOL
         return plan_move(state, params, part)
 
     @staticmethod
@@ -185,6 +201,8 @@ class MoveJoint(ActionType):
             or state.velocity_scale != params.velocity_scale
             or state.acceleration_scale != params.acceleration_scale
         ):
+            if is_other_tool(part, params.tool_number):
+                return _OTHER_TOOL
             state.elapsed = 0.0
             return plan_move(state, params, part)
         return 0

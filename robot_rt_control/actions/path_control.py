@@ -13,6 +13,13 @@ effort commands
 with the given efforts e at the rate s of the path's time. Without given efforts, M takes the path's acceleration as
 well, and the Coriolis terms are added. The mass matrix M makes the feedback as strong as the inertia that it moves:
 all joints, heavy or light, return to the path with the double pole -c.
+
+Efforts change at most at the rate R of the part's limits. Feedback that asks for more comes late, and after a large
+enough error the joint would swing about the path for good. Therefore the feedback is at most E = 3/4 R / c: an effort
+that R brings within a part of 1/c. Where M asks for more, all joints' feedback is scaled down by the same factor,
+first that of the position errors alone, so that a large one leads to a speed that can be braked; and then the sum.
+A double integrator with this feedback settled from all errors with 3/4 replaced by 1 and inertias wrong by 30 %; at
+3/2 some swung. The spring K is bounded likewise, by 3/4 R D / K.
 """
 
 from __future__ import annotations
@@ -25,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from robot_rt_control.actions.authoring import EFFORT, POSITION, VELOCITY
+from robot_rt_control.actions.laws.impedance import RATE_SHARE, spring_bound
 from robot_rt_control.actions.laws.torque import GRAVITY
 from robot_rt_control.definitions.action_type import PER_JOINT, Parameter, ParameterValue, Part
 from robot_rt_control.model.kinematics.inverse_dynamics import dynamics_scratch_dtype, inverse_dynamics
@@ -38,6 +46,8 @@ _MODES = {"position": POSITION, "velocity": VELOCITY, "effort": EFFORT}
 _USUAL_CORRECTION = {VELOCITY: 10.0, EFFORT: 60.0}
 _USUAL_SHARE, _MOST_SHARE = 0.1, 0.3
 """Fraction of a position error that the correction removes in one tick: by default, and at most."""
+_USUAL_AUTHORITY, _LEAST_AUTHORITY = 1.0 / 4.0, 1.0 / 20.0
+"""E as a fraction of the limit of effort: with the default correction at least, and with the highest."""
 _OVERSPEED = 1.05
 """What efforts lead to is not exact; the loop's own limits of velocity are by default as far above the part's."""
 
@@ -63,7 +73,8 @@ PATH_PARAMETERS = (
         optional=True,
         minimum=0.0,
         description="Rate at which feedback removes an error, in mode effort through the mass matrix. Default: 10 in "
-        "mode velocity; 60 in mode effort, but 0 if stiffness or damping is given; at most 0.1 per period.",
+        "mode velocity; 60 in mode effort, less for a part whose efforts change slowly, and 0 if stiffness or damping "
+        "is given; at most 0.1 per period.",
     ),
     Parameter(
         name="stiffness",
@@ -94,6 +105,8 @@ PATH_PARAMS: dict[str, Any] = {
     "gravity": float,
     "stiffness": (float, PER_JOINT),
     "damping": (float, PER_JOINT),
+    "feedback_bound": (float, PER_JOINT),  # E
+    "spring_bound": (float, PER_JOINT),
     # half the room of the other numbers, and more exact than any drive
     "effort": (np.dtype("f4"), MAX_TRAJECTORY_POINTS, PER_JOINT),
 }
@@ -103,6 +116,9 @@ PATH_STATE: dict[str, Any] = {
     "wanted": (float, PER_JOINT),  # acceleration
     "along": (float, PER_JOINT),  # velocity for the Coriolis terms
     "model": (float, PER_JOINT),  # efforts
+    "pull": (float, PER_JOINT),  # accelerations of the feedback: of the position errors
+    "brake": (float, PER_JOINT),  # and of the velocity errors
+    "still": (float, PER_JOINT),  # zeros
     "dynamics": dynamics_scratch_dtype,
 }
 
@@ -179,6 +195,10 @@ def prepare_path_control(
 def _prepare_feedback(where: str, part: Part, values: Mapping[str, ParameterValue], params: np.record) -> None:
     own = [name for name in ("stiffness", "damping") if name in values]
     usual = min(_USUAL_CORRECTION[int(params.mode)], _USUAL_SHARE / params.period)
+    quickest = math.inf
+    if params.mode == EFFORT:
+        quickest = _quickest(part)
+        usual = min(usual, quickest / _USUAL_AUTHORITY)
     params.gravity = float(values["gravity"])
     if params.mode == EFFORT:
         given = values.get("correction")
@@ -197,11 +217,36 @@ def _prepare_feedback(where: str, part: Part, values: Mapping[str, ParameterValu
             expected=f"at most {most:g} 1/s",
             got=f"{params.correction:g}",
         )
+    most = quickest / _LEAST_AUTHORITY
+    if params.correction > most * (1.0 + 1e-9):
+        raise DefinitionError(
+            f"{where}: correction is too fast for the rates at which efforts may change (limits.effort_rate)",
+            expected=f"at most {most:.4g} 1/s",
+            got=f"{params.correction:g}",
+            hint=f"Leave it out: the default is {usual:.4g} 1/s",
+        )
     for name in own:
         params[name][: part.dof] = values[name]
     if params.stiffness.any() and "damping" not in values and params.correction == 0.0:
         raise DefinitionError(f"{where}: stiffness", expected="damping or correction with it", got="stiffness alone")
     params.has_feedback = params.correction > 0.0 or bool(params.stiffness.any())
+    if params.mode == EFFORT:
+        _bound_feedback(part, params)
+
+
+def _quickest(part: Part) -> float:
+    """The least c E / (limit of effort) of all joints [1/s]: how quickly feedback of the full effort may be."""
+    rate, limit = part.limits("effort_rate_limit"), part.limits("effort_limit")
+    known = np.isfinite(rate) & np.isfinite(limit)
+    return float(np.min(RATE_SHARE * rate[known] / limit[known], initial=math.inf))
+
+
+def _bound_feedback(part: Part, params: np.record) -> None:
+    for j, rate in enumerate(part.limits("effort_rate_limit")):
+        params.feedback_bound[j] = RATE_SHARE * rate / params.correction if params.correction > 0.0 else math.inf
+        params.spring_bound[j] = spring_bound(params.stiffness[j], params.damping[j], rate)
+        if params.damping[j] == 0.0:  # the correction damps it
+            params.spring_bound[j] = params.feedback_bound[j]
 
 
 def _prepare_efforts(where: str, part: Part, times: np.ndarray, efforts: np.ndarray, params: np.record) -> None:
@@ -271,6 +316,30 @@ def command_velocities(state, params, part):
 
 
 @realtime
+def _within(efforts, bounds, n):
+    """The factor at most 1 with which all efforts are within their bounds."""
+    factor = 1.0
+    for j in range(n):
+        if abs(efforts[j]) * factor > bounds[j]:
+            factor = bounds[j] / abs(efforts[j])
+    return factor
+
+
+@realtime
+def _add_feedback(state, params, part):
+    """Add M(q) (pull + brake), bounded as described above."""
+    inverse_dynamics(part.chain, part.position, state.still, state.pull, 0.0, state.model, state.dynamics)
+    factor = _within(state.model, params.feedback_bound, part.dof)
+    for j in range(part.dof):
+        state.pull[j] = factor * state.pull[j] + state.brake[j]
+    inverse_dynamics(part.chain, part.position, state.still, state.pull, 0.0, state.model, state.dynamics)
+    factor = _within(state.model, params.feedback_bound, part.dof)
+    for j in range(part.dof):
+        if math.isfinite(state.model[j]):
+            part.effort_command[j] += factor * state.model[j]
+
+
+@realtime
 def command_efforts(state, params, part):
     """Add to the efforts what leads the joints along from `reference` to `part.position_command`."""
     for j in range(part.dof):
@@ -278,19 +347,25 @@ def command_efforts(state, params, part):
         error, slower = state.reference[j] - part.position[j], u - part.velocity[j]
         if not (math.isfinite(error) and math.isfinite(slower)):
             error = slower = 0.0
-        part.effort_command[j] += params.stiffness[j] * error + params.damping[j] * slower
-        state.wanted[j] = params.correction * (params.correction * error + 2.0 * slower)
+        spring = min(max(params.stiffness[j] * error, -params.spring_bound[j]), params.spring_bound[j])
+        part.effort_command[j] += spring + params.damping[j] * slower
+        state.pull[j] = params.correction * params.correction * error
+        state.brake[j] = 2.0 * params.correction * slower
+        state.wanted[j] = 0.0
         if params.has_efforts == 0.0:
             change = (u - state.reference_velocity[j]) / params.period
-            state.wanted[j] += min(max(change, -part.acceleration_limit[j]), part.acceleration_limit[j])
+            state.wanted[j] = min(max(change, -part.acceleration_limit[j]), part.acceleration_limit[j])
             state.along[j] = u
         state.reference[j] = part.position_command[j]
         state.reference_velocity[j] = u
     if params.uses_model == 0.0:
         return
-    inverse_dynamics(
-        part.chain, part.position, state.along, state.wanted, params.gravity, state.model, state.dynamics
-    )
-    for j in range(part.dof):
-        if math.isfinite(state.model[j]):
-            part.effort_command[j] += state.model[j]
+    if params.has_efforts == 0.0 or params.gravity > 0.0:
+        inverse_dynamics(
+            part.chain, part.position, state.along, state.wanted, params.gravity, state.model, state.dynamics
+        )
+        for j in range(part.dof):
+            if math.isfinite(state.model[j]):
+                part.effort_command[j] += state.model[j]
+    if params.correction > 0.0:
+        _add_feedback(state, params, part)

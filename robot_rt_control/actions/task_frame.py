@@ -117,6 +117,7 @@ def show_limits(degree, lower, upper, velocity, acceleration, jerk):
     degree.acceleration_limit = acceleration
     degree.jerk_limit = jerk
     degree.effort_limit = 0.0
+    degree.effort_rate_limit = 0.0
 
 
 @realtime

@@ -120,11 +120,52 @@ def move_tool(state, params, part):
     return 0
 
 
+@realtime
+def is_other(state, params, part):
+    """Whether the parameters are others than those of the present plan."""
+    other = (
+        state.mode != params.mode
+        or state.in_tool_frame != params.in_tool_frame
+        or state.linear_acceleration != params.linear_acceleration
+        or state.angular_acceleration != params.angular_acceleration
+        or state.ramp_time != params.ramp_time
+    )
+    for j in range(part.dof):
+        other = other or state.velocity[j] != params.velocity[j]
+    for i in range(3):
+        other = other or state.linear[i] != params.linear[i] or state.angular[i] != params.angular[i]
+    return other
+
+
+@realtime
+def plan(state, params, part):
+    """Plan from the present commanded motion. Returns a status."""
+    state.mode, state.in_tool_frame = params.mode, params.in_tool_frame
+    state.linear_acceleration, state.angular_acceleration = params.linear_acceleration, params.angular_acceleration
+    state.ramp_time = params.ramp_time
+    for j in range(part.dof):
+        state.velocity[j] = params.velocity[j]
+    for i in range(3):
+        state.linear[i], state.angular[i] = params.linear[i], params.angular[i]
+    state.slowed = 1.0
+    state.elapsed = state.total = 0.0
+    if params.mode == _JOINTS:
+        status = start_joints(state, params, part)
+        n = part.dof
+    else:
+        status = start_tool(state, params, part)
+        n = 6
+    for i in range(n):
+        state.total = max(state.total, state.plan[i].total)
+    return status
+
+
 class VelocityMove(ActionType):
     """Move with constant joint velocities, or with a constant twist of the tool, reached with limited jerk.
 
     Give either `velocity`, or `linear` and/or `angular`. The motion continues until another action takes the part. A
-    joint brakes before its limit.
+    joint brakes before its limit. New parameters are reached in the same way from the present motion; a twist in the
+    tool's frame is turned by the tool's orientation at that time.
     """
 
     name = "velocity_move"
@@ -163,7 +204,16 @@ class VelocityMove(ActionType):
         "ramp_time": float,
     }
     State = {
-        "elapsed": float,  # [s] since the start
+        # the parameters of the present plan
+        "mode": int,
+        "in_tool_frame": float,
+        "velocity": (float, PER_JOINT),
+        "linear": (float, 3),
+        "angular": (float, 3),
+        "linear_acceleration": float,
+        "angular_acceleration": float,
+        "ramp_time": float,
+        "elapsed": float,  # [s] since the plan began
         "total": float,
         "plan": (profile_dtype, PER_JOINT),
         "fading": (profile_dtype, PER_JOINT),
@@ -206,20 +256,15 @@ class VelocityMove(ActionType):
 
     @staticmethod
     def on_enter(state, params, part):
-        state.slowed = 1.0
-        if params.mode == _JOINTS:
-            status = start_joints(state, params, part)
-            n = part.dof
-        else:
-            status = start_tool(state, params, part)
-            n = 6
-        for i in range(n):
-            state.total = max(state.total, state.plan[i].total)
-        return status
+        return plan(state, params, part)
 
     @staticmethod
     def sense(state, params, part):
         state.is_done = state.elapsed >= state.total
+
+    @staticmethod
+    def set_parameters(state, params, part):
+        return plan(state, params, part) if is_other(state, params, part) else 0
 
     @staticmethod
     def control(state, params, part):

@@ -3,6 +3,7 @@
 import math
 
 from robot_rt_control.actions.headings import unit_quaternion
+from robot_rt_control.actions.tool_use import is_other_tool
 from robot_rt_control.definitions.action_type import ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.model.kinematics.kinematics import quaternion_inverse, quaternion_rotate
 from robot_rt_control.native.realtime_code import realtime
@@ -12,6 +13,7 @@ from robot_rt_control.vocabulary.enums import PartKind
 @realtime
 def forget(state):
     """Restart the zeroing; until it is complete, all values are unknown."""
+    state.is_void = 0
     state.n = 0
     state.is_ready = 0.0
     state.peak = 0.0
@@ -28,6 +30,7 @@ def take_zero(state, params, sensor, arm):
     if not math.isfinite(sum_):
         return
     state.n += 1
+    state.tool_number = arm.tool_number
     for i in range(3):
         state.zero_force[i] += (sensor.wrench[i] - state.zero_force[i]) / state.n
         state.zero_position[i] = arm.tool_position[i]
@@ -84,7 +87,8 @@ class WatchTool(ActionType):
     """Report the force with which the tool pushes and its displacement, both since a zero; it commands no motion.
 
     The zero is the mean of the first measurements, or of those after the signal `zero`: start it while the arm is at
-    rest and touches nothing. The zero cancels the weight of the tool while the tool keeps its orientation.
+    rest and touches nothing. The zero cancels the weight of the tool while the tool keeps its orientation. When another
+    tool is put on, the zero is void: nothing is reported until the signal `zero`.
     """
 
     name = "watch_tool"
@@ -145,6 +149,8 @@ class WatchTool(ActionType):
     }
     State = {
         "n": int,
+        "tool_number": float,  # that was on at the zero
+        "is_void": int,  # another one has been put on since
         "zero_force": (float, 3),  # [N] along the sensor's axes
         "zero_position": (float, 3),
         "zero_turn": (float, 4),  # from world axes to those of the tool at the zero
@@ -167,6 +173,11 @@ class WatchTool(ActionType):
 
     @staticmethod
     def sense(state, params, sensor, arm):
+        if state.n > 0 and is_other_tool(arm, state.tool_number):
+            forget(state)
+            state.is_void = 1
+        if state.is_void != 0:
+            return
         if state.is_ready == 0.0:
             take_zero(state, params, sensor, arm)
         if state.is_ready != 0.0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
@@ -16,9 +16,18 @@ from robot_rt_control.hardware.clocks import CLOCK_HELP as CLOCK_HELP
 from robot_rt_control.hardware.clocks import CLOCKS as CLOCKS
 from robot_rt_control.hardware.clocks import FACTOR_HELP as FACTOR_HELP
 from robot_rt_control.hardware.clocks import LOCKSTEP, chosen_clock
+from robot_rt_control.hardware.franka.simulator import simulator_command
+from robot_rt_control.model.paths import find_executable as find_executable
 from robot_rt_control.model.paths import package_folder
 from robot_rt_control.model.workcell.simulators import SIMULATORS as SIMULATORS
-from robot_rt_control.model.workcell.workcell import COMPILED, TOPIC, Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import (
+    EXTERNAL,
+    NOT_PYTHON,
+    TOPIC,
+    DeviceDescription,
+    Workcell,
+    load_workcell,
+)
 from robot_rt_control.planning.solve.engines import require_engines
 from robot_rt_control.ros.missing_messages import how_to_get
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -29,6 +38,9 @@ DEFAULT_WORKCELL = "arm7"
 """This workcell needs nothing outside this package."""
 
 HARDWARE_HELP = "what all devices run on: mock, simulator (of their `world`), one of its names, or module:Class"
+SIMULATED_HELP = (
+    "start the simulators that speak the protocol of the workcell's robots beside it: franky-sim for a franka"
+)
 SIMULATOR_HELP = "what runs the world of a workcell that is simulated"
 
 CONTROLLERS = (AUTO, "true", "false")
@@ -76,6 +88,8 @@ class BringupOptions:
     """See HARDWARE_HELP; empty: the workcell's default."""
     simulator: str = ""
     """See SIMULATOR_HELP; empty: the first that is installed."""
+    simulated: bool = False
+    """See SIMULATED_HELP."""
     clock: str = AUTO
     """One of CLOCKS: see CLOCK_HELP."""
     real_time_factor: float = 1.0
@@ -167,19 +181,12 @@ class ProcessDescription:
     """(name, new name) of topics."""
     arguments: tuple[str, ...] = ()
     """Arguments of the executable itself, before those for ROS."""
+    command: tuple[str, ...] = ()
+    """The whole command of a program that is no node; the names above only name it."""
     required: bool = True
     """When it ends, everything is brought down."""
     consequence: str = ""
     """Text: what the other processes do when it dies."""
-
-
-def find_executable(package: str, executable: str) -> Path | None:
-    """The file of a ROS package's executable, in the folders of AMENT_PREFIX_PATH."""
-    for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
-        path = Path(prefix) / "lib" / package / executable
-        if prefix and path.is_file() and os.access(path, os.X_OK):
-            return path
-    return None
 
 
 def has_messages(package: str) -> bool:
@@ -192,9 +199,15 @@ def publishes_frames(described: Iterable[ProcessDescription]) -> bool:
     return any(process.executable in (_THEIRS, _OURS) for process in described)
 
 
-def remarks(options: BringupOptions, described: Iterable[ProcessDescription]) -> list[str]:
-    """What is left out although nobody asked for that, in one line each."""
-    found = []
+def remarks(options: BringupOptions, described: Iterable[ProcessDescription], workcell: Workcell) -> list[str]:
+    """What is left out although nobody asked for that, and what somebody has to start, in one line each.
+
+    Args:
+        options: see Options.
+        described: the processes.
+        workcell: as for `processes`.
+    """
+    found = [_by_hand(options, workcell, device) for device in _started_by_hand(workcell)]
     if options.editor and not options.blueprints:
         found.append("the editor without the node blueprints: it shows programs only, until one is started")
     if options.frames and not publishes_frames(described):
@@ -204,6 +217,11 @@ def remarks(options: BringupOptions, described: Iterable[ProcessDescription]) ->
     if missing:
         found.append(f"without the controller manager: no {' and '.join(missing)}. {how_to_get(missing)}")
     return found
+
+
+def described_workcell(options: BringupOptions) -> Workcell:
+    """The workcell that the options name. Raises: as `load_workcell`."""
+    return load_workcell(options.workcell, options.hardware or None, simulator=options.simulator)
 
 
 def processes(
@@ -221,7 +239,7 @@ def processes(
         RobotControlError: the planner or the editor is asked for, and its packages are not installed.
         HardwareError: the clock is `auto`, and a device's plugin cannot be loaded.
     """
-    workcell = workcell or load_workcell(options.workcell, options.hardware or None, simulator=options.simulator)
+    workcell = workcell or described_workcell(options)
     if workcell.recoveries:  # what reads programs is a third of what the supervisor loads before it starts anything
         from robot_rt_control.program.recovery_programs import recovery_programs
 
@@ -230,6 +248,7 @@ def processes(
     if options.clock == "hardware":
         workcell.driving_device()  # refuses a workcell without a clock
     described = [
+        *_simulators(options, workcell),
         *_drivers(options, workcell),
         _executor(options, workcell),
         _own(
@@ -277,16 +296,42 @@ def _time(options: BringupOptions) -> dict[str, Value]:
     return {"use_sim_time": True} if options.clock == LOCKSTEP else {}
 
 
+def _simulators(options: BringupOptions, workcell: Workcell) -> list[ProcessDescription]:
+    """The simulated counterpart of each device that has one of its own."""
+    if not options.simulated:
+        return []
+    robots: dict[str, list[str]] = {}
+    for device in workcell.devices:
+        if device.plugin in ("franka", "franka_hand"):
+            robots.setdefault(str(device.config.get("address", "")), []).append(device.name)
+    if not robots:
+        plugins = ", ".join(sorted({device.plugin for device in workcell.devices}))
+        raise DefinitionError(
+            "simulated", expected="a device on the plugin franka", got=f"devices on {plugins}", hint="Leave it out"
+        )
+    return [
+        ProcessDescription(
+            name=f"simulator_{devices[0]}",
+            package="franky-sim",
+            executable="franky-sim",
+            node_name="",
+            command=simulator_command(address),
+            consequence=f"the parts of {', '.join(map(repr, devices))} are faulted",
+        )
+        for address, devices in robots.items()
+    ]
+
+
 def _drivers(options: BringupOptions, workcell: Workcell) -> list[ProcessDescription]:
-    """A process for each device with a Python plugin."""
-    devices = [device for device in workcell.devices if device.plugin not in COMPILED]
+    """A process for each device with a Python plugin, and for each foreign driver that is not started by hand."""
+    devices = [device for device in workcell.devices if device.plugin not in NOT_PYTHON]
     if options.gui and not devices:
         raise DefinitionError(
             "gui", expected="hardware with a window, a simulator", got=f"hardware {workcell.hardware!r}"
         )
     if options.clock == LOCKSTEP:
         return []  # the executor's process hosts the plugins: they step with the loop
-    described = []
+    described = [_foreign_driver(options, workcell, d) for d in workcell.devices if d.driver_command]
     for device in devices:
         name = "hardware_driver" if len(devices) == 1 else f"hardware_driver_{device.name}"
         described.append(
@@ -303,6 +348,32 @@ def _drivers(options: BringupOptions, workcell: Workcell) -> list[ProcessDescrip
             )
         )
     return described
+
+
+def _foreign_driver(options: BringupOptions, workcell: Workcell, device: DeviceDescription) -> ProcessDescription:
+    name = f"hardware_driver_{device.name}"
+    hardware = ("--hardware", workcell.hardware) if workcell.hardware else ()
+    namespace = ("--namespace", options.namespace) if options.namespace else ()
+    return ProcessDescription(
+        name=name,
+        executable="external_driver",
+        node_name=name,
+        namespace=options.namespace,
+        arguments=(str(workcell.path), device.name, *hardware, *namespace),
+        consequence=f"the parts of device {device.name!r} are faulted",
+    )
+
+
+def _started_by_hand(workcell: Workcell) -> list[DeviceDescription]:
+    return [device for device in workcell.devices if device.plugin == EXTERNAL and not device.driver_command]
+
+
+def _by_hand(options: BringupOptions, workcell: Workcell, device: DeviceDescription) -> str:
+    words = [str(workcell.path), device.name, *(["--namespace", options.namespace] if options.namespace else [])]
+    return (
+        f"device {device.name!r}: no driver is started, and the executor waits for one: hardware_driver_{device.name}. "
+        f"What it needs to know: external_driver {shlex.join(words)} --print"
+    )
 
 
 def _executor(options: BringupOptions, workcell: Workcell) -> ProcessDescription:
@@ -373,7 +444,9 @@ def _viewers(options: BringupOptions, workcell: Workcell, find: Find) -> list[Pr
     common: dict[str, Any] = {"namespace": options.namespace, "required": False}
     described = []
     parameters: dict[str, Value] = _time(options)
-    if options.frames and find(_THEIRS, _THEIRS) is not None:
+    # Theirs keeps the description that it is started with, so the frame of a tool that is changed would stay.
+    changes_tools = any(part.tools for part in workcell.parts)
+    if options.frames and not changes_tools and find(_THEIRS, _THEIRS) is not None:
         parameters["robot_description"] = workcell.robot_description()
         theirs = ProcessDescription(
             name=_THEIRS, package=_THEIRS, executable=_THEIRS, node_name=_THEIRS, parameters=parameters, **common

@@ -11,6 +11,7 @@ from robot_rt_control.vocabulary.errors import RobotControlError
 
 NODES = {
     "hardware_driver": "robot_rt_control.hardware.driver_node:HardwareDriverNode",
+    "external_driver": "robot_rt_control.hardware.external_driver",
     "realtime_executor": "robot_rt_control.realtime.executor.node:RealtimeExecutorNode",
     "control_server": "robot_rt_control.server.node.node:ControlServerNode",
     "controller_manager": "robot_rt_control.controllers.node:ControllerManagerNode",
@@ -20,7 +21,8 @@ NODES = {
     "blueprint_editor": "robot_rt_control.editor.main",
     "application": "robot_rt_control.application.node:ApplicationNode",
 }
-"""The package's own executables: the modules that run them, and their nodes. The editor is a client, not a node."""
+"""The package's own executables: the modules that run them, and their nodes. The editor is a client, not a node; a
+foreign driver may be anything."""
 
 _LONGEST_VALUE = 1000
 """Longer ones go to a file: people read command lines, and one argument holds at most 128 KiB."""
@@ -65,6 +67,8 @@ def command_line(process: ProcessDescription, folder: Path, *, find: Find = find
     Raises:
         RobotControlError: the executable is not installed.
     """
+    if process.command:
+        return list(process.command)
     if process.package == PACKAGE:
         start = [sys.executable, "-m", NODES[process.executable].partition(":")[0]]
     else:

@@ -27,10 +27,12 @@ from robot_rt_control.bringup.bringup import (
     OWN_TOPICS_HELP,
     PACKAGE,
     PLANNER_HELP,
+    SIMULATED_HELP,
     SIMULATOR_HELP,
     SIMULATORS,
     BringupOptions,
     ProcessDescription,
+    described_workcell,
     processes,
     remarks,
 )
@@ -46,6 +48,7 @@ _EXAMPLES = """examples:
   %(prog)s                                            the project's arm, without a simulator
   %(prog)s --workcell iiwa --gui                      a KUKA iiwa in PyBullet, in a window
   %(prog)s --workcell panda --real-time-factor 0      simulated time, as fast as it can
+  %(prog)s --workcell fr3 --simulated                 a Franka whose control is simulated over its network protocol
   %(prog)s --workcell iiwa --clock realtime           PyBullet beside a loop on the wall clock
   %(prog)s --workcell iiwa --program examples/03_up_and_down.py 10
                                                       run its main(client, 10), then bring all down
@@ -78,6 +81,7 @@ def parser() -> argparse.ArgumentParser:
         help=f"{HARDWARE_HELP} (default: the workcell's)",
     )
     add("--simulator", choices=SIMULATORS, default="", help=f"{SIMULATOR_HELP} (default: the first that is installed)")
+    add("--simulated", action="store_true", help=SIMULATED_HELP)
     add("--clock", choices=CLOCKS, default=AUTO, help=f"what drives the loop (default: %(default)s). {CLOCK_HELP}")
     add("--real-time-factor", default="1", metavar="F", help=f"{FACTOR_HELP} (default: %(default)s)")
     add("--record", default="", metavar="PATH", help="record all ticks to this file (.mcap), or to one in this folder")
@@ -134,6 +138,7 @@ def options_of(arguments: argparse.Namespace) -> BringupOptions:
         workcell=arguments.workcell,
         hardware=arguments.hardware,
         simulator=arguments.simulator,
+        simulated=arguments.simulated,
         clock=arguments.clock,
         record=arguments.record,
         gui=arguments.gui,
@@ -181,7 +186,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     phase_times.ends("imports")
     try:
         options = options_of(arguments)
-        described = processes(options)
+        workcell = described_workcell(options)
+        described = processes(options, workcell)
         phase_times.ends("checking the files")
         with tempfile.TemporaryDirectory(prefix="robot_rt_control-") as folder:
             if arguments.only_print:
@@ -191,12 +197,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             if arguments.composed:
                 from robot_rt_control.bringup.composed import run_composed
 
-                for remark in remarks(options, described):
+                for remark in remarks(options, described, workcell):
                     print(remark, flush=True)
                 return run_composed(described, Path(folder))
             console = Console(sys.stdout, [process.name for process in described])
             console.say(f"workcell {arguments.workcell}, ROS_DOMAIN_ID {os.environ.get('ROS_DOMAIN_ID', '0')}")
-            for remark in remarks(options, described):
+            for remark in remarks(options, described, workcell):
                 console.say(remark)
             return Supervisor(supervised(described, Path(folder)), console=console, restart=arguments.restart).run()
     except RobotControlError as error:

@@ -161,6 +161,9 @@ class RosServices(ABC):
         session = "" if key is None else key.id  # no secret is needed: every client may stop
         return int(self.call(srv.StopActions, "stop_actions", session=session, actions=list(actions)).tick)
 
+    def change_tool(self, key: SessionKey, part: str, tool: str) -> int:
+        return int(self._command(key, srv.ChangeTool, "change_tool", part=part, tool=tool).tick)
+
     def raise_signal(self, key: SessionKey, action: str, signal: str) -> int:
         return int(self._command(key, srv.RaiseSignal, "raise_signal", action=action, signal=signal).tick)
 

@@ -133,6 +133,22 @@ class Session:
         """
         return self._backend.resume(self._live(), who or self.name)
 
+    def change_tool(self, part: str, tool: str) -> int:
+        """Put a tool on a part of the session, which is at rest and commanded by no action of a session.
+
+        All that follows from the tool changes in one tick: the tool's pose, the weight, the limits. It is for you, or
+        the program's action `change_tool`, to have it on the flange. Returns the tick.
+
+        Args:
+            tool: one that the workcell file lists for the part.
+
+        Raises:
+            DefinitionError: there is no such tool, or the session does not hold the part.
+            CommandRefused: the part moves, an action commands it, or sensors say that another tool is on.
+            SessionError: the session has ended.
+        """
+        return self._backend.change_tool(self._live(), part, tool)
+
     @property
     def suspended(self) -> bool:
         """Whether a protective stop keeps it from starting motion until `resume`, as last reported."""

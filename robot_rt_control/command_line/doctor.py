@@ -41,7 +41,9 @@ def findings(machine: Machine) -> Iterator[Finding]:
     yield ros_setup.lost_packets(machine)
     yield ros_setup.messages_in_memory(machine)
     yield ros_setup.code_cache(machine)
+    yield hardware.compilers(machine)
     yield from ros_setup.packages(machine)
+    yield ros_setup.foreign_hardware(machine)
 
 
 def this_machine() -> Machine:
@@ -53,6 +55,7 @@ def this_machine() -> Machine:
         free_bytes=lambda folder: shutil.disk_usage(folder).free,
         writable=lambda folder: os.access(folder, os.W_OK),
         importable=lambda package: find_spec(package) is not None,
+        find_program=shutil.which,
     )
 
 

@@ -29,17 +29,23 @@ def run(arguments: argparse.Namespace) -> int:
             raise DefinitionError(f"part {arguments.name!r}", expected=known)
         parts = found
     overview = table(
-        ("part", "kind", "joints", "commands", "state", "session", "device", "fault"),
+        ("part", "kind", "joints", "commands", "state", "tool", "session", "device", "fault"),
         (
             (
                 *(p.name, p.kind, len(p.joint_names), ", ".join(p.command_modes)),
-                *(p.operational_state, p.session, p.device, p.fault),
+                *(p.operational_state, _tool(p), p.session, p.device, p.fault),
             )
             for p in parts
         ),
     )
     output.result({"parts": parts}, overview, *((_joints(parts[0]),) if arguments.name else ()))
     return 0
+
+
+def _tool(part: Any) -> str:
+    """The tool that is on, and the others: "gripper (driver, none)"."""
+    others = [name for name in part.tools if name != part.tool]
+    return f"{part.tool} ({', '.join(others)})" if others else part.tool
 
 
 def _joints(part: Any) -> Any:

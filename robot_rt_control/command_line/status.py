@@ -67,9 +67,12 @@ def _shown(data: dict[str, Any]) -> Any:
     lines = table(("", ""), _lines(status, sessions))
     lines.show_header = False
     parts = table(
-        ("part", "state", "session", "action", "fault"),
+        ("part", "state", "tool", "session", "action", "fault"),
         (
-            (p.name, p.operational_state, p.session, p.active_action, " ".join(filter(None, (p.fault, p.fault_file))))
+            (
+                *(p.name, p.operational_state, p.tool, p.session, p.active_action),
+                " ".join(filter(None, (p.fault, p.fault_file))),
+            )
             for p in status.parts
         ),
     )

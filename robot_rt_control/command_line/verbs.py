@@ -20,7 +20,9 @@ VERBS = (
     "record",
     "replay",
     "validate",
+    "header",
     "doctor",
+    "new",
 )
 """In the order of the help. Each is a module beside this one. `pyproject.toml` names them for ros2cli."""
 

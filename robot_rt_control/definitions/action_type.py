@@ -30,6 +30,8 @@ parameters `<stream>_gap`, `_delay`, `_horizon`, `_timeout`. An optional static 
 `interpolate_<stream>(state, params, part, ...)` is its own gap function: it runs before `sense`, reads the samples in
 `state.<stream>.times` and `.values`, and writes `.value`. An optional method `resample_<stream>(self, time, values)`
 runs outside the loop, as long as it takes, for each sample that arrives: see `definitions/resampling.py`.
+
+Instead, the loop's methods may be functions of one C or C++ file, which `realtime_source` names: docs/c_actions.md.
 """
 
 from __future__ import annotations
@@ -184,8 +186,8 @@ class Part(Protocol):
         ...
 
     def limits(self, name: str) -> np.ndarray:
-        """(dof,) "position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit" or
-        "effort_limit"."""
+        """(dof,) "position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit",
+        "effort_limit" or "effort_rate_limit"."""
         ...
 
     @property
@@ -209,6 +211,20 @@ class Part(Protocol):
 
     def inverse_kinematics(self, p_WT: ArrayLike, q_WT: ArrayLike, *, seed: ArrayLike | None = None) -> np.ndarray:
         """(dof,) joint positions within the limits for a tool pose; DefinitionError: none were found."""
+        ...
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """Names of the tools that can be put on, in the order of their numbers; none: the tool is never changed."""
+        ...
+
+    @property
+    def tool(self) -> str:
+        """The tool that is on; empty: the part lists none."""
+        ...
+
+    def with_tool(self, name: str) -> Part:
+        """The part as it is when a tool is on; DefinitionError: it has no such tool."""
         ...
 
     @property
@@ -244,6 +260,9 @@ class ActionType:
     State: ClassVar[Mapping[str, Any]] = {}
     """Fields of the state record after signals and state variables, in the same notation."""
 
+    realtime_source: ClassVar[str] = ""
+    """A file of C or C++ beside this one, whose functions are the real-time methods; empty: they are Python. `robot-rt
+    header` writes the header with the records and the functions."""
     time_budget: ClassVar[float | None] = None
     """[s] that all real-time methods of one action may take in one tick; None: 20 % of the period.
     Measured when the type is loaded, and watched in the wall-clock loop."""

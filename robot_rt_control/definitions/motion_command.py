@@ -105,6 +105,11 @@ class MotionCommand:
     via: Sequence[Numbers] | np.ndarray = ()
     blend: float = 0.0
 
+    @property
+    def has_pose(self) -> bool:
+        """Whether it needs the part's kinematics: its goal, or its points, are poses of the tool."""
+        return self.pose is not None or (self.trajectory is not None and self.trajectory.poses is not None)
+
     def __post_init__(self) -> None:
         check_name("part of a motion command", self.part)
         of = f"motion command of {self.part!r}"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from robot_rt_control.hardware.image import driver_calls
+from robot_rt_control.hardware.image import AWAITED, driver_calls
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart
 from robot_rt_control.hardware.interfaces import InterfaceDescription
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle, load_plugin
@@ -19,15 +20,18 @@ from robot_rt_control.hardware.ranging import ranged
 from robot_rt_control.hardware.rest_ramp import RestRamp
 from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.joint_modes import unpack_modes
-from robot_rt_control.memory.layout import driver_dtype
+from robot_rt_control.memory.layout import device_image_dtype, driver_dtype
 from robot_rt_control.model.workcell.channels import Channel
 from robot_rt_control.vocabulary.enums import CommandMode, DriverMode, ImageError
 from robot_rt_control.vocabulary.errors import HardwareError
+from robot_rt_control.vocabulary.motor_errors import motor_error_text
 from robot_rt_control.vocabulary.part_kinds import JOINT_INTERFACES, JOINTED_KINDS
 
 _log = logging.getLogger(__name__)
 
 _FOLLOWING = DriverMode.FOLLOWING
+_MOVING_PERIODS = 2
+"""After more periods without a command, joints with position commands have stood: they are not set moving again."""
 
 
 class DeviceHost:
@@ -37,10 +41,13 @@ class DeviceHost:
     (see RestRamp), gives outputs their safe values, and holds this state:
 
     - `command_enable` is 0: until it is 1 again. At rest, joints are switched to the mode NONE.
-    - No command for more than `silence_periods`: the executor is dead or hangs. Later commands are not
-      followed, because the device has left their start: the image reports EXECUTOR_SILENT, the
-      executor faults the parts and withdraws `command_enable`, which ends this state.
+    - The executor's process has ended, or there was no command for more than `silence_periods`: it hangs. Later
+      commands are not followed, because the device has left their start: the image reports EXECUTOR_SILENT, the
+      executor faults the parts and withdraws `command_enable`, which ends this state. After an end the host brakes at
+      once, from the speed of the commands. A joint whose position was held in vain for so long stays where it is.
     - The plugin refuses a command mode: the same, with MODE_REFUSED.
+    - The device has stopped by itself (`HardwarePlugin.stopped`): the same, with STOPPED and its error code. Once a
+      fault of a part was cleared, the plugin is asked to `recover` it.
 
     A plugin that fails is not called again; the image reports DEVICE from then on; `failure` is the reason.
 
@@ -70,13 +77,22 @@ class DeviceHost:
         manifest = Manifest.of(info, states, commands)
         self.image = ProcessImage.private(manifest) if image_name is None else ProcessImage.create(image_name, manifest)
         self._side = self.image.new_driver_side()
-        self._publish, self._take = driver_calls()
+        self._publish, self._take, *waits = driver_calls()
+        self._await = waits[self.plugin.reply_s > info.period_s]
         self.addresses = self.image.address, address_of(self._side)
         """Addresses of the image, and of the driver's side of it (`layout.driver_dtype`)."""
         n = len(commands)
         # Views, because reading a field of a record takes a microsecond.
         fields = np.frombuffer(memoryview(self._side).cast("B"), driver_dtype)
         self._enable, self._last_cycle = _buffer(fields["enable"]), _buffer(fields["last_cycle"])
+        self._clears, self._cleared = _buffer(fields["clears"]), -1
+        image = np.frombuffer(memoryview(self.image.record).cast("B"), device_image_dtype)
+        self._is_clock = _buffer(image["is_clock"])
+        self._stopped = 0
+        self.late_commands = 0
+        """Commands that did not come within `reply_s` of their state, of a plugin that paces the loop."""
+        if self.plugin.paces:
+            self.image.record.wants_bell = 1
         self._published = self._side.state[: len(states)]
         self._taken = self._side.command[:n]
         self._command = self.lifecycle.command
@@ -93,8 +109,12 @@ class DeviceHost:
         self._outputs = _outputs(states, commands, info)
         self._ranges = _ranges(states, info)
         self._silence_periods, self._silent = silence_periods, 0
+        self._held = 0
+        """Cycles since the last command that was followed."""
         self._latched, self._ending = ImageError.NONE, False
         self._ramps: list[RestRamp] = []
+        self.read_at = 0.0
+        """Monotonic time [s] when the last state was published."""
         self.mode = DriverMode.HOLDING
         self.failure: HardwareError | None = None
         self._publish_mode(DriverMode.HOLDING)
@@ -124,17 +144,30 @@ class DeviceHost:
     def cycle_read(self, time_s: float, period_s: float) -> None:
         """Read the device and publish its states."""
         self.read_device(time_s, period_s)
+        self.read_at = time.monotonic()
         self._publish(*self.addresses)
 
     def cycle_write(self, time_s: float, period_s: float) -> None:
-        """Take the newest command and write it to the device, or brake and hold."""
-        self.write_device(time_s, period_s, self._take(*self.addresses) == 1)
+        """Take the newest command and write it to the device, or brake and hold.
+
+        If the device paces the loop, it is the command of the state that was just published, unless that is late.
+        """
+        if not self.plugin.paces or self._is_clock[0] == 0:
+            self.write_device(time_s, period_s, self._take(*self.addresses) == 1)
+            return
+        # Nobody is waited for twice in vain: an executor that is gone must count as silent soon.
+        patience_s = min(self.plugin.reply_s, period_s) if self._silent else self.plugin.reply_s
+        found = self._await(*self.addresses, time.monotonic_ns() + int(patience_s * 1e9))
+        if found != AWAITED and self.mode == DriverMode.FOLLOWING:
+            self.late_commands += 1
+        self.write_device(time_s, period_s, found != 0)
 
     def read_device(self, time_s: float, period_s: float) -> None:
         """First half of `cycle_read`: the states are in the driver's side."""
         if self.failure is None:
             try:
                 self.lifecycle.read(time_s, period_s)
+                self._watch_stops()
                 self._publication[:] = self._measured
                 for place, measuring_range in self._ranges:
                     self._published[place] = ranged(self._measured[place], measuring_range)
@@ -146,26 +179,37 @@ class DeviceHost:
         if self.failure is not None:
             return
         self._silent = 0 if new else self._silent + 1
+        self._held += 1
         enabled = self._enable[0] == 1
         if self._latched and new and not enabled and not self._ending:
             _log.info("hardware %r: the executor is back and has withdrawn its commands", self.info.name)
             self._latch(ImageError.NONE)
+        if new and self._clears[0] != self._cleared:
+            self._recover()
         if self._ending or self._latched or not enabled:
             self._rest(period_s)
+        elif self._silence_periods and self._silent and not self.image.executor_alive():
+            # At once: held for the silence that a hanging executor is granted, a moving joint would stop dead.
+            _log.warning("hardware %r: the executor has ended: bringing the device to rest", self.info.name)
+            self._rest_in_silence(period_s)
         elif self._silence_periods and self._silent > self._silence_periods:
             _log.warning(
                 "hardware %r: no command for %d periods: bringing the device to rest", self.info.name, self._silent
             )
-            self._latch(ImageError.EXECUTOR_SILENT)
-            self._rest(period_s)
+            self._rest_in_silence(period_s)
         elif new:
             self._follow(period_s)
         if not self.lifecycle.can_write:
             return  # it failed while it switched modes
+        self.plugin.fresh = new or self.mode != DriverMode.FOLLOWING
         try:
             self.lifecycle.write(time_s, period_s)
         except HardwareError as error:
             self._fail(error)
+
+    def note_stall(self) -> None:
+        """The device got nothing for some periods: what it held stands, and is not set in motion again."""
+        self._held = _MOVING_PERIODS + 1
 
     def end_following(self) -> None:
         """From now on only brake and hold; `mode` becomes HOLDING after some cycles. For a driver that shuts down."""
@@ -185,6 +229,7 @@ class DeviceHost:
             self._predecessor[:], self._older_cycle = self._followed, self._newer_cycle
         self._newer_cycle = self._last_cycle[0]
         self._followed[:] = self._arrived
+        self._held = 0
 
     def _switch(self, modes: bytes, period_s: float) -> bool:
         """Switch the joints to the commanded modes; False: the plugin refused, and the device is braking."""
@@ -231,7 +276,13 @@ class DeviceHost:
             _log.info("hardware %r: at rest", self.info.name)
             self._publish_mode(DriverMode.HOLDING)
 
+    def _rest_in_silence(self, period_s: float) -> None:
+        self._latch(ImageError.EXECUTOR_SILENT)
+        self._rest(period_s)
+
     def _begin_rest(self, period_s: float) -> None:
+        if self._held > _MOVING_PERIODS:
+            self._predecessor[:] = self._followed
         cycles = max(self._newer_cycle - self._older_cycle, 1)
         velocity = (self._command - self._older) / (cycles * period_s)
         self._ramps = []
@@ -251,7 +302,12 @@ class DeviceHost:
             self.lifecycle.switch_modes(modes)
         except HardwareError as error:
             self._ramps = []
-            self._fail(error)
+            if not self.lifecycle.can_write:
+                self._fail(error)
+                return
+            # It does not brake in this mode, as a device that has stopped by itself. NONE must always be possible.
+            _log.warning("%s", error)
+            self._release()
 
     def _release(self) -> None:
         """Motion is disabled, and the device is at rest: no joint is commanded."""
@@ -260,9 +316,31 @@ class DeviceHost:
         except HardwareError as error:
             self._fail(error)
 
+    def _watch_stops(self) -> None:
+        code = self.plugin.stopped
+        if code == self._stopped:
+            return
+        self._stopped = code
+        if code and not self._ending:
+            _log.error("hardware %r has stopped: %s", self.info.name, self.plugin.reason or motor_error_text(code))
+            self._latch(ImageError.STOPPED)
+
+    def _recover(self) -> None:
+        """A fault was cleared: a device that has stopped shall be able to move again. The image is silent meanwhile."""
+        first, self._cleared = self._cleared < 0, int(self._clears[0])
+        if first or not self.plugin.stopped:
+            return
+        self._stopped = 0  # if it goes on, it is a new stop
+        try:
+            self.plugin.recover()
+        except Exception as error:  # a plugin may raise anything
+            _log.error("hardware %r could not be recovered: %s", self.info.name, error)
+        else:
+            _log.info("hardware %r: recovered", self.info.name)
+
     def _latch(self, error: ImageError) -> None:
         self._latched = error
-        self._side.error = int(error)
+        self._side.error = int(error) | (self.plugin.stopped << 8 if error else 0)
 
     def _fail(self, error: HardwareError) -> None:
         _log.error("%s", error)

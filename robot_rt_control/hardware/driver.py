@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any, TypeVar
 
 from robot_rt_control.hardware.device_host import DeviceHost
-from robot_rt_control.hardware.from_workcell import hardware_info
+from robot_rt_control.hardware.from_workcell import hardware_info, python_device
 from robot_rt_control.hardware.plugin import HardwareInfo, HardwarePlugin
 from robot_rt_control.hardware.urgency import raise_urgency
 from robot_rt_control.model.workcell.workcell import load_workcell
@@ -35,6 +35,14 @@ Result = TypeVar("Result")
 
 _REST_TIMEOUT_S = 2.0
 _KEPT_STARTS = 2000
+_STALL_PERIODS = 4
+"""A device that got nothing for longer has stood meanwhile."""
+_SWITCH_S = 1e-4
+"""[s] of the interpreter's switch interval if a device paces the loop: other threads of this process give the
+interpreter back within it (Python's default is 5 ms)."""
+_FREE = 0.6
+"""Fraction of the period for which such a driver sleeps before it reads: a maker's library may keep the interpreter
+while it waits for the next state, and the other threads need it too."""
 
 
 class Driver:
@@ -67,6 +75,7 @@ class Driver:
         self.starts: deque[int] = deque(maxlen=_KEPT_STARTS)
         """Starts of the last cycles, on the monotonic clock [ns]."""
         self._stop = False
+        self._written_at = time.monotonic()
         self._calls: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
 
     def start(self) -> None:
@@ -74,6 +83,8 @@ class Driver:
         # Exclude existing objects from garbage collection; scanning them would delay a cycle by 50 ms.
         gc.collect()
         gc.freeze()
+        if self.host.plugin.paces:
+            sys.setswitchinterval(_SWITCH_S)
         self.host.activate()
 
     def stop(self) -> None:
@@ -113,7 +124,10 @@ class Driver:
         time_s, period_s = self.cycles * self.info.period_s, self.info.period_s
         self.starts.append(time.monotonic_ns())
         self.host.cycle_read(time_s, period_s)
+        if time.monotonic() - self._written_at > _STALL_PERIODS * period_s:
+            self.host.note_stall()
         self.host.cycle_write(time_s, period_s)
+        self._written_at = time.monotonic()
         self.cycles += 1
         if self.host.failure is not None:
             self.host.cycle_read(time_s, period_s)  # publish the error: the executor need not wait for its age limit
@@ -142,6 +156,8 @@ class Driver:
 
     def _cycle_at(self, deadline: float) -> float:
         """Sleep until the deadline, run a cycle, return the next deadline."""
+        if self.host.plugin.paces:
+            return self._paced_cycle(deadline)
         wait = deadline - time.monotonic()
         if wait > 0.0:
             time.sleep(wait)
@@ -155,6 +171,17 @@ class Driver:
             # Lost cycles are skipped: if they were made up, the device would reach the last command and stop abruptly.
             deadline += math.ceil(late / self.info.period_s) * self.info.period_s
         return deadline
+
+    def _paced_cycle(self, free_until: float) -> float:
+        """Sleep for a while, run a cycle when the device's next state comes; return until when to sleep next."""
+        wait = free_until - time.monotonic()
+        if wait > 0.0:
+            time.sleep(wait)
+        self.cycle()
+        self.overruns = self.host.plugin.missed
+        if self._calls:
+            self._serve_calls()
+        return self.host.read_at + _FREE * self.info.period_s
 
     def close(self) -> None:
         """Release the device and remove the image; may be repeated. Raises: HardwareError."""
@@ -188,7 +215,7 @@ def _device_info(workcell_file: Path, device_name: str, hardware: str | None) ->
     workcell = load_workcell(workcell_file, hardware)
     for device in workcell.devices:
         if device.name == device_name:
-            return device.plugin, hardware_info(workcell, device)
+            return python_device(device).plugin, hardware_info(workcell, device)
     names = [device.name for device in workcell.devices]
     raise DefinitionError(
         f"workcell {workcell.name!r}: device {device_name!r}", expected=unknown("device", device_name, names)

@@ -20,6 +20,8 @@ class Cycles:
 
     cycles: int
     overruns: int
+    late_commands: int | None = None
+    """Commands that came too late for their state; None: the device does not pace the loop."""
     starts_ns: tuple[int, ...] = ()
     """Starts of the last cycles."""
 
@@ -41,11 +43,17 @@ def driver_health(device: str, mode: DriverMode, now: Cycles, before: Cycles) ->
     elif now.overruns >= _MANY * max(now.cycles, 1):
         level = Level.WARN
         message += f"; {now.overruns} of {now.cycles} cycles were late since the start"
+    values = {"cycles": str(now.cycles), "overruns": str(now.overruns), "mode": mode.name.lower()}
+    if now.late_commands is not None:
+        values["late_commands"] = str(now.late_commands)
+        late = now.late_commands - (before.late_commands or 0)
+        if late > 0:
+            level = max(level, Level.WARN)
+            message += f"; {late} commands came too late for their state"
     return Health(
         what=f"device {device}",
         hardware=device,
         level=level,
         message=message,
-        values={"cycles": str(now.cycles), "overruns": str(now.overruns), "mode": mode.name.lower()}
-        | interval_values("period", np.array(now.starts_ns[-(cycles + 1) :], np.int64)),
+        values=values | interval_values("period", np.array(now.starts_ns[-(cycles + 1) :], np.int64)),
     )

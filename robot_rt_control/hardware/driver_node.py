@@ -15,11 +15,11 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from robot_rt_control import srv
 from robot_rt_control.hardware.driver import Driver
 from robot_rt_control.hardware.driver_health import Cycles, driver_health
-from robot_rt_control.hardware.from_workcell import hardware_info, with_window
+from robot_rt_control.hardware.from_workcell import hardware_info, python_device, with_window
 from robot_rt_control.hardware.picture import PictureFolder, PictureInCopy, camera_of
 from robot_rt_control.hardware.urgency import raise_urgency
 from robot_rt_control.memory.segment_names import image_name
-from robot_rt_control.model.workcell.workcell import COMPILED, DeviceDescription, Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import NOT_PYTHON, DeviceDescription, Workcell, load_workcell
 from robot_rt_control.ros.diagnostics import DIAGNOSTICS, diagnostic_array
 from robot_rt_control.ros.lifecycle_node import COMMON_PARAMETERS, NodeParameter, WorkcellNode
 from robot_rt_control.ros.node_help import NodeHelp
@@ -79,8 +79,8 @@ class HardwareDriverNode(WorkcellNode):
     def _find_device(self, workcell: Workcell) -> DeviceDescription:
         name = self.value("device")
         if name:
-            return workcell.device(name)
-        candidates = [device for device in workcell.devices if device.plugin not in COMPILED]
+            return python_device(workcell.device(name))
+        candidates = [device for device in workcell.devices if device.plugin not in NOT_PYTHON]
         if len(candidates) != 1:
             raise DefinitionError(
                 "parameter 'device'",
@@ -194,7 +194,12 @@ class HardwareDriverNode(WorkcellNode):
         driver, device = self.driver, self._device
         if driver is None or device is None:
             return
-        counted = Cycles(cycles=driver.cycles, overruns=driver.overruns, starts_ns=tuple(driver.starts.copy()))
+        counted = Cycles(
+            cycles=driver.cycles,
+            overruns=driver.overruns,
+            late_commands=driver.host.late_commands if driver.host.plugin.paces else None,
+            starts_ns=tuple(driver.starts.copy()),
+        )
         health = driver_health(device.name, driver.host.mode, counted, self._counted)
         self._counted = counted
         stamp = self.get_clock().now().to_msg()

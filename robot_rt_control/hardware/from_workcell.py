@@ -9,7 +9,8 @@ import numpy as np
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart, JointLimits
 from robot_rt_control.model.robot.urdf_file import urdf_file
 from robot_rt_control.model.workcell.part_description import PartDescription
-from robot_rt_control.model.workcell.workcell import COMPILED, TOPIC, DeviceDescription, Workcell
+from robot_rt_control.model.workcell.workcell import EXTERNAL, NOT_PYTHON, TOPIC, DeviceDescription, Workcell
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 def _joints(values: np.ndarray, dof: int) -> tuple[float, ...]:
@@ -62,10 +63,26 @@ def hardware_info(workcell: Workcell, device: DeviceDescription) -> HardwareInfo
     )
 
 
+def python_device(device: DeviceDescription) -> DeviceDescription:
+    """The device, which a driver process of this package runs.
+
+    Raises:
+        DefinitionError: it has a foreign driver.
+    """
+    if device.plugin == EXTERNAL:
+        raise DefinitionError(
+            f"device {device.name!r}",
+            expected="a plugin in Python",
+            got="a foreign driver",
+            hint="Start it by `external_driver`, or choose other hardware",
+        )
+    return device
+
+
 def with_window(workcell: Workcell) -> Workcell:
     """The same workcell with a window for each simulator; a plugin without a window refuses the parameter."""
     devices = (
-        device if device.plugin in (*COMPILED, TOPIC) else replace(device, config={**device.config, "gui": True})
+        device if device.plugin in (*NOT_PYTHON, TOPIC) else replace(device, config={**device.config, "gui": True})
         for device in workcell.devices
     )
     return replace(workcell, devices=tuple(devices))

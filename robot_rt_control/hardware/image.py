@@ -29,13 +29,14 @@ from robot_rt_control.memory.atomics import (
     store_release_i4,
 )
 from robot_rt_control.memory.layout import device_image_dtype, driver_dtype
-from robot_rt_control.memory.wake import now_ns, ring
+from robot_rt_control.memory.wake import now_ns, ring, wait_until
 from robot_rt_control.native.code_cache import compile_by_address
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.capacities import MAX_DEVICE_INTERFACES, MAX_PARTS
 
 READ_ATTEMPTS = 3
 
+AWAITED = 2
 NEW = 1
 NOTHING_NEW = 0
 DEVICE_ERROR = -1
@@ -84,9 +85,15 @@ def read_state(address, device):
 
 
 @realtime
+def reported_error(address):
+    """What the driver reports, never 0: see `ImageError`. For an image that has just reported an error."""
+    return max(load_relaxed(field_address(image_at(address), "state_error")), 1)
+
+
+@realtime
 def write_command(address, device):
     """The loop's write: publish commands, modes and enable. Call it in every tick, whether or not motion is
-    enabled: the driver treats silence as the executor's death.
+    enabled: the driver treats silence as the executor's death. Wake the driver if it waits for them.
 
     Args:
         address: of the image (`layout.device_image_dtype`), not 0.
@@ -100,9 +107,15 @@ def write_command(address, device):
     copy_words(address_of(image.command), address_of(device.command), min(device.n_command, MAX_DEVICE_INTERFACES))
     copy_words(address_of(image.command_mode), address_of(device.mode), min(device.n_parts, MAX_PARTS))
     store_relaxed(field_address(image, "command_enable"), device.enabled)
+    store_relaxed(field_address(image, "command_state_cycle"), device.last_cycle)
+    store_relaxed(field_address(image, "command_clears"), device.clears)
     cycle = field_address(image, "command_cycle")
     store_relaxed(cycle, load_relaxed(cycle) + 1)
     store_release(sequence, start + 2)
+    if load_relaxed(field_address(image, "wants_bell")) != 0:
+        bell = field_address(image, "command_bell")
+        store_release_i4(bell, load_acquire_i4(bell) + 1)
+        ring(bell)
 
 
 @realtime
@@ -136,7 +149,7 @@ def take_command(address, driver):
 
     Args:
         address: of the image (`layout.device_image_dtype`), not 0.
-        driver: record of `driver_dtype`; `command`, `mode`, `enable` and `last_cycle` are written.
+        driver: record of `driver_dtype`; `command`, `mode` and what describes them are written.
 
     Returns:
         NEW (1), or NOTHING_NEW (0) if nothing has changed.
@@ -153,6 +166,8 @@ def take_command(address, driver):
         if cycle == driver.last_cycle:
             return NOTHING_NEW
         enable = load_relaxed(field_address(image, "command_enable"))
+        state = load_relaxed(field_address(image, "command_state_cycle"))
+        clears = load_relaxed(field_address(image, "command_clears"))
         copy_words(address_of(driver.incoming), address_of(image.command), count)
         copy_words(address_of(driver.incoming_mode), address_of(image.command_mode), parts)
         fence_acquire()
@@ -163,17 +178,49 @@ def take_command(address, driver):
         for p in range(parts):
             driver.mode[p] = driver.incoming_mode[p]
         driver.enable = enable
+        driver.for_state = state
+        driver.clears = clears
         driver.last_cycle = cycle
         return NEW
     return NOTHING_NEW
 
 
+@realtime
+def await_command(address, driver, deadline):
+    """Take the loop's command of the state that was published last; wait for it until the deadline [ns].
+
+    For a device whose driver is the loop's clock: set `wants_bell` once. Takes an older one, if that is all.
+
+    Returns:
+        AWAITED (2): it is the one of that state. NEW (1): of an older state. NOTHING_NEW (0).
+    """
+    image = image_at(address)
+    bell = field_address(image, "command_bell")
+    published = load_relaxed(field_address(image, "state_cycle"))
+    found = NOTHING_NEW
+    while True:
+        rung = load_acquire_i4(bell)
+        found = max(found, take_command(address, driver))
+        if driver.for_state == published:
+            return AWAITED if found == NEW else found
+        if now_ns() >= deadline:
+            return found
+        wait_until(bell, rung, deadline)
+
+
 driver_at: Callable[[int], Any] = record_at(driver_dtype)
 
 
+_Publish = Callable[[int, int], object]
+_Take = Callable[[int, int], int]
+_Await = Callable[[int, int, int], int]
+
+
 @cache
-def driver_calls() -> tuple[Callable[[int, int], object], Callable[[int, int], int]]:
-    """`publish_state` and `take_command` for a driver in Python: of the addresses of image and driver's record.
+def driver_calls() -> tuple[_Publish, _Take, _Await, _Await]:
+    """`publish_state`, `take_command` and `await_command` for a driver in Python: of the addresses of image and record.
+
+    `await_command` twice: for waits of less than a period, and for longer ones, without the interpreter.
 
     Compiled on first use. A call takes a third of a microsecond; Numba's own dispatcher takes two.
     """
@@ -184,15 +231,22 @@ def driver_calls() -> tuple[Callable[[int, int], object], Callable[[int, int], i
     def take(image: int, driver: int) -> int:
         return take_command(image, driver_at(driver))
 
+    def wait(image: int, driver: int, deadline: int) -> int:
+        return await_command(image, driver_at(driver), deadline)
+
     if numba.config.DISABLE_JIT:
-        return publish, take
+        return publish, take, wait, wait
     word = numba.int64
     compiled = (
         compile_by_address(publish, numba.void(word, word)),
         compile_by_address(take, word(word, word)),
+        compile_by_address(wait, word(word, word, word)),
     )
+    c_word = ctypes.c_int64
+    # PYFUNCTYPE keeps the GIL: releasing it for such a short call could cost milliseconds.
     return (
-        # PYFUNCTYPE keeps the GIL: releasing it for such a short call could cost milliseconds.
-        ctypes.PYFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)(compiled[0].address),
-        ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(compiled[1].address),
+        ctypes.PYFUNCTYPE(None, c_word, c_word)(compiled[0].address),
+        ctypes.PYFUNCTYPE(c_word, c_word, c_word)(compiled[1].address),
+        ctypes.PYFUNCTYPE(c_word, c_word, c_word, c_word)(compiled[2].address),
+        ctypes.CFUNCTYPE(c_word, c_word, c_word, c_word)(compiled[2].address),
     )

@@ -10,6 +10,7 @@ from enum import IntEnum
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 import numpy as np
 
@@ -27,11 +28,18 @@ from robot_rt_control.vocabulary.errors import CapacityError, HardwareError, Rob
 
 BUILT_IN_PLUGINS = {
     "canopen": "robot_rt_control.hardware.canopen.plugin:CanopenPlugin",
+    "dynamixel": "robot_rt_control.hardware.dynamixel.plugin:DynamixelPlugin",
+    "franka": "robot_rt_control.hardware.franka.plugin:FrankaPlugin",
+    "franka_hand": "robot_rt_control.hardware.franka_hand.plugin:FrankaHandPlugin",
     "mock": "robot_rt_control.hardware.mock_plugin:MockPlugin",
     "mujoco": "robot_rt_control.hardware.mujoco.plugin:MujocoPlugin",
     "pybullet": "robot_rt_control.hardware.pybullet.plugin:PyBulletPlugin",
     "topic": "robot_rt_control.hardware.topics.plugin:TopicPlugin",
 }
+
+
+_EXTRAS = {name: name for name in (*SIMULATORS, "canopen")} | {"dynamixel": "dynamixel-sdk pyserial"}
+"""Plugin → what it alone needs."""
 
 
 class LifecycleState(IntEnum):
@@ -45,6 +53,8 @@ class LifecycleState(IntEnum):
 _OK = HardwareReturn.OK
 _ACTIVE = LifecycleState.ACTIVE
 _READABLE = (LifecycleState.INACTIVE, LifecycleState.ACTIVE)
+
+_Return = TypeVar("_Return", CallbackReturn, HardwareReturn)
 
 
 def load_plugin(name: str) -> type[HardwarePlugin]:
@@ -66,8 +76,8 @@ def load_plugin(name: str) -> type[HardwarePlugin]:
         module = _file_module(what, module_name) if module_name.endswith(".py") else import_module(module_name)
     except ImportError as error:
         hint = "Check the spelling and PYTHONPATH"
-        if name in (*SIMULATORS, "canopen"):  # libraries that nothing else needs
-            hint = f"Install it with `pip install {name}`"
+        if name in _EXTRAS:  # libraries that nothing else needs
+            hint = f"Install it with `pip install {_EXTRAS[name]}`"
         raise HardwareError(
             f"{what}: cannot import {error.name or module_name!r}", got=str(error), hint=hint
         ) from error
@@ -140,13 +150,11 @@ class HardwareLifecycle:
         self.plugin, self.info = plugin, info
         self._what = f"hardware {info.name!r} ({type(plugin).__name__})"
         self.lifecycle_state = LifecycleState.FINALIZED
-        result, reason = self._call(lambda: plugin.on_init(info))
-        if result != CallbackReturn.SUCCESS:
+        result, reason = self._call(lambda: plugin.on_init(info), CallbackReturn.ERROR)
+        if result is not CallbackReturn.SUCCESS:
             raise self._failed("on_init", result, reason)
-        self.state_interfaces = plugin.export_state_interfaces()
-        self.command_interfaces = plugin.export_command_interfaces()
-        _check_interfaces(f"{self._what}: export_state_interfaces", self.state_interfaces, info)
-        _check_interfaces(f"{self._what}: export_command_interfaces", self.command_interfaces, info)
+        self.state_interfaces = self._exported("export_state_interfaces")
+        self.command_interfaces = self._exported("export_command_interfaces")
         n_state, n_command = len(self.state_interfaces), len(self.command_interfaces)
         self.state = np.zeros(n_state) if state is None else state[:n_state]
         self.command = np.zeros(n_command) if command is None else command[:n_command]
@@ -155,12 +163,24 @@ class HardwareLifecycle:
         self.modes = self._no_modes()
         self.lifecycle_state = LifecycleState.UNCONFIGURED
 
-    def _call(self, callback: Callable[[], CallbackReturn]) -> tuple[CallbackReturn, str]:
+    def _exported(self, callback: str) -> list[InterfaceDescription]:
+        what = f"{self._what}: {callback}"
+        try:
+            interfaces = getattr(self.plugin, callback)()
+        except Exception as error:  # a plugin may raise anything
+            raise HardwareError(what, got=_text(error)) from error
+        if not isinstance(interfaces, list) or not all(isinstance(i, InterfaceDescription) for i in interfaces):
+            raise HardwareError(what, expected="a list of InterfaceDescription", got=repr(interfaces))
+        _check_interfaces(what, interfaces, self.info)
+        return interfaces
+
+    def _call(self, callback: Callable[[], _Return], error: _Return) -> tuple[_Return, str]:
+        """What a callback returned, `error` if it raised; and the reason."""
         self.plugin.reason = ""
         try:
             return callback(), self.plugin.reason
-        except Exception as error:  # a plugin may raise anything: that is an ERROR of the device
-            return CallbackReturn.ERROR, _text(error)
+        except Exception as raised:  # a plugin may raise anything: that is an ERROR of the device
+            return error, _text(raised)
 
     def _failed(self, callback: str, result: object, reason: str) -> HardwareError:
         name = result.name if isinstance(result, IntEnum) else repr(result)
@@ -179,17 +199,17 @@ class HardwareLifecycle:
         if self.lifecycle_state not in start:
             expected = "state " + " or ".join(state.name for state in start)
             raise HardwareError(f"{self._what}: {callback}", expected=expected, got=self.lifecycle_state.name)
-        result, reason = self._call(call)
-        if result == CallbackReturn.SUCCESS:
+        result, reason = self._call(call, CallbackReturn.ERROR)
+        if result is CallbackReturn.SUCCESS:
             self.lifecycle_state = goal
             return
-        if result != CallbackReturn.FAILURE:
+        if result is not CallbackReturn.FAILURE:
             self._handle_error()
         raise self._failed(callback, result, reason)
 
     def _handle_error(self) -> None:
-        result, _ = self._call(self.plugin.on_error)
-        recovered = result == CallbackReturn.SUCCESS
+        result, _ = self._call(self.plugin.on_error, CallbackReturn.ERROR)
+        recovered = result is CallbackReturn.SUCCESS
         self.lifecycle_state = LifecycleState.UNCONFIGURED if recovered else LifecycleState.FINALIZED
         self.modes = self._no_modes()
 
@@ -245,9 +265,11 @@ class HardwareLifecycle:
         except Exception as error:  # a plugin may raise anything: that is an ERROR of the device
             result, reason = HardwareReturn.ERROR, _text(error)
         else:
-            if result == _OK:
+            if result is _OK and self.plugin.state is self.state:
                 return
             reason = self.plugin.reason
+            if self.plugin.state is not self.state:
+                result, reason = HardwareReturn.ERROR, "it replaced `self.state`, which must be written in place"
         raise self._broken("read", result, reason)
 
     def write(self, time_s: float, period_s: float) -> None:
@@ -259,7 +281,7 @@ class HardwareLifecycle:
         except Exception as error:
             result, reason = HardwareReturn.ERROR, _text(error)
         else:
-            if result == _OK:
+            if result is _OK:
                 return
             reason = self.plugin.reason
         raise self._broken("write", result, reason)
@@ -285,14 +307,12 @@ class HardwareLifecycle:
         changed = {part: given for part, given in wanted.items() if self.modes[part] != given}
         if not changed:
             return
-        self.plugin.reason = ""
-        result = self.plugin.prepare_command_mode_switch(changed)
-        if result != _OK:
-            reason, self.plugin.reason = self.plugin.reason, ""
+        plugin, broken = self.plugin, HardwareReturn.ERROR
+        # An exception here is a refusal too: nothing has changed, so the device can still brake.
+        result, reason = self._call(lambda: plugin.prepare_command_mode_switch(changed), broken)
+        if result is not _OK:
             raise self._failed("prepare_command_mode_switch", result, reason)
-        result = self.plugin.perform_command_mode_switch(changed)
-        if result != _OK:
-            reason = self.plugin.reason
-            self._handle_error()
-            raise self._failed("perform_command_mode_switch", result, reason)
+        result, reason = self._call(lambda: plugin.perform_command_mode_switch(changed), broken)
+        if result is not _OK:
+            raise self._broken("perform_command_mode_switch", result, reason)
         self.modes.update(changed)

@@ -30,6 +30,7 @@ class MockPlugin(HardwarePlugin):
         return CallbackReturn.SUCCESS
 
     def on_activate(self) -> CallbackReturn:
+        self._device.mode[:] = 0
         self._device.enabled = 1
         return CallbackReturn.SUCCESS
 

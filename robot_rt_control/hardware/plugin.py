@@ -16,14 +16,18 @@ method                  called                  what belongs there
 `perform_command_mode`  in the cycle of it      switch
 `read`                  each cycle, first       fill `state` with what was measured
 `write`                 each cycle, last        send `command`; a simulator steps here
+`recover`               a fault was cleared     make a device that has `stopped` by itself able to move again
 ======================  ======================  ============================================================
 
 All calls come from one thread: a driver process's main thread, or the one that drives a lockstep
 loop. `read` and `write` are called once in each period and must not block: their duration adds to the
-device's delay. They may allocate memory: this side of the process image is ordinary Python.
+device's delay. Only the `read` of a plugin that `paces` waits, for the device's next state. They may
+allocate memory: this side of the process image is ordinary Python.
 
-Lifecycle callbacks return a CallbackReturn and give the reason in `self.reason`; an exception is an
-ERROR with the exception's text.
+Lifecycle callbacks return a CallbackReturn, the others a HardwareReturn, and give the reason in `self.reason`. An
+exception is an ERROR with the exception's text; so is any other value, such as False or None.
+
+`testing/plugin_contract.py` has tests that every plugin must pass.
 """
 
 from __future__ import annotations
@@ -80,6 +84,21 @@ class HardwarePlugin(ABC):
 
     simulated: ClassVar[bool] = False
     """Whether `write` advances a simulation, or time does not matter: required for lockstep."""
+
+    paces: ClassVar[bool] = False
+    """Whether `read` waits for the device's next state, and so keeps the period, instead of the driver's timer. Such a
+    device is the loop's clock by default: `write` then follows with the command that the loop computed from the state
+    of this `read`."""
+    reply_s: float = 0.0
+    """[s] after the state, for which the driver of a device that `paces` waits for that command. Without it, `write`
+    is called with the last command, and the driver counts it as late."""
+    missed: int = 0
+    """States of the device that were not read, counted by a plugin that `paces`."""
+    fresh: bool = True
+    """Set before `write`: whether `command` is newer than that of the last `write`."""
+    stopped: int = 0
+    """Code of the error with which the device stopped by itself (vocabulary/motor_errors.py); 0: it takes commands. Set
+    by `read`, with `reason`: the parts are faulted with it. After people cleared the fault, `recover` is called."""
 
     info: HardwareInfo
     state: np.ndarray
@@ -147,6 +166,15 @@ class HardwarePlugin(ABC):
     def perform_command_mode_switch(self, modes: Mapping[str, tuple[CommandMode, ...]]) -> HardwareReturn:
         """Switch. `command` holds the first commands of the new modes already; `write` follows."""
         return HardwareReturn.OK
+
+    def recover(self) -> None:  # noqa: B027  (most devices do not stop by themselves)
+        """Make a device that has `stopped` able to move again, and set `stopped` to 0.
+
+        Called when people clear a fault: no part is enabled meanwhile, so it may take its time.
+
+        Raises:
+            HardwareError: the device is still stopped, for the reason given.
+        """
 
     @abstractmethod
     def read(self, time_s: float, period_s: float) -> HardwareReturn:

@@ -99,6 +99,7 @@ def _claim(image: np.record, segment: Segment, what: str, expected: Manifest | N
         )
     image.executor_pid = os.getpid()
     image.command_enable = 0
+    image.is_clock = 0  # until this executor's loop waits for the driver: the previous one's may have
     if image.command_sequence & 1:  # the previous executor died during a write
         image.command_sequence += 1
     return manifest
@@ -169,6 +170,10 @@ class ProcessImage:
     def address(self) -> int:
         """Address of the record, for `device_dtype.image`; valid as long as this object exists."""
         return address_of(self.record)
+
+    def executor_alive(self) -> bool:
+        """Whether the process that writes the commands still runs; for a private image: yes."""
+        return self._segment is None or self._segment.user_alive()
 
     def driver_alive(self) -> bool:
         """Whether the process that owns the image is alive; if not, attach to its successor."""

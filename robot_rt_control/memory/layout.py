@@ -106,6 +106,9 @@ _MEASURED = [
     ("age", "f8"),  # [ticks] since the device's data was taken
     ("at_rest", "f8"),
     ("operational_state", "f8"),  # OperationalState
+    ("tool_number", "f8"),  # of the tool that is on, from 0 in the order of the workcell file; NaN: it lists none
+    ("tool_confirmed", "f8"),  # 1: the sensors agree with that; 0: they do not; NaN: one of them is unknown
+    ("tool_fits", "f8", (c.MAX_PART_TOOLS,)),  # of each tool, as `tool_confirmed`: whether sensors let it be put on
     # what drives report of their motors and of themselves; the last field, as snapshots omit what is unused
     ("drive_states", "f8", (c.MAX_DRIVE_STATES,)),
 ]
@@ -129,6 +132,7 @@ part_dtype = record(
         ("joint_modes", "i8"),  # joints with a mode of their own, see joint_modes.py; only `govern` writes it
         *_joints("position_command", "velocity_command", "effort_command"),
         ("output_command", "f8", (c.MAX_CHANNELS,)),
+        ("tool_command", "f8"),  # number of the tool to put on at the end of this tick, if that can be; NaN: none
         # the motion at the end of the last command, in the action's time: the start of a plan
         *_joints("motion_velocity", "motion_acceleration"),
         *_joints("former_acceleration"),  # of the command before the last
@@ -136,7 +140,7 @@ part_dtype = record(
         *_joints("gravity_effort"),
         # application limits: what an action plans with
         *_joints("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit"),
-        *_joints("effort_limit"),
+        *_joints("effort_limit", "effort_rate_limit"),
         ("n_inputs", "i8"),
         ("n_outputs", "i8"),
         ("output_lower", "f8", (c.MAX_CHANNELS,)),  # range of each output, in its unit; a digital one: 0 to 1
@@ -146,14 +150,18 @@ part_dtype = record(
 )
 """The part record that an action sees in each slot. Refreshed each tick; only the command fields are writable."""
 
-COMMAND_FIELDS = ("command_mode", "position_command", "velocity_command", "effort_command", "output_command")
+COMMAND_FIELDS = (
+    *("command_mode", "position_command", "velocity_command", "effort_command"),
+    *("output_command", "tool_command"),
+)
 """The fields of a part that an action's code may write."""
 
 JOINT_FIELDS = (
     *("position", "velocity", "effort", "external_effort"),
     *("commanded_position", "commanded_velocity", "commanded_acceleration", "commanded_effort"),
     *("motion_velocity", "motion_acceleration", "gravity_effort"),
-    *("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit", "effort_limit"),
+    *("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit"),
+    *("effort_limit", "effort_rate_limit"),
 )
 """The fields of a part with one number for each joint, except the commands."""
 
@@ -193,6 +201,20 @@ limits_dtype = record(
     ]
 )
 """System limits of one part, out of the reach of action code."""
+
+tool_dtype = record(
+    [
+        ("tool", "f8", (3, 4)),  # X_JT: as the chain's
+        # of everything rigidly attached to the last joint, the tool included: as the chain's
+        ("mass", "f8"),
+        ("center_of_mass", "f8", (3,)),
+        ("inertia", "f8", (3, 3)),
+        *_joints("velocity_limit", "acceleration_limit", "jerk_limit"),  # as the part's
+        *_joints("velocity", "acceleration", "jerk"),  # as the system limits'
+        ("n_instructions", "i8"),  # 0: no sensor tells whether it is on
+    ]
+)
+"""A tool of a part: what is written over the part's record and its system limits while it is on."""
 
 feedback_dtype = record(
     [
@@ -241,6 +263,8 @@ part_runtime_dtype = record(
         ("rest_wait_ticks", "i8"),  # [ticks] for which that is awaited
         ("rest", "i8"),  # [ticks] for which it has been at rest; of a part with effort mode alone that is not enabled
         ("fault_code", "i8"),  # error code of the motor that faulted it; below 0: -1 - its MotorStatus
+        ("first_tool", "i8"),  # of its tools in the world's `tools`
+        ("n_tools", "i8"),  # 0: its tool cannot be changed
         ("held", "i8"),  # 1: since a protective stop nobody has asked for its motion; it takes no default action
         *_joints("target"),  # [rad or m] position command of the last tick; without one, what left
     ]
@@ -261,20 +285,30 @@ device_image_dtype = record(
         ("n_parts", "i8"),  # words of command modes in use: the highest index of the device's parts, plus one
         ("driver_mode", "i8"),  # DriverMode: whether the driver follows the commands or rests
         ("is_clock", "i8"),  # 1: the driver's cycle drives the executor's loop, which waits for the bell
+        ("wants_bell", "i8"),  # 1: the driver sleeps until commands are written, so the loop rings its bell
+        ("late_cycles", "i8"),  # the driver's cycles that ended after the next one should have begun
+        ("unanswered_cycles", "i8"),  # those in which no command came in time for the states just published
+        ("driver_reason", "S256"),  # UTF-8: why `state_error` is not zero; not every driver gives a reason
         ("state_bell", "i4", (2,)),  # futex word: counts publications; the rest is padding
         ("state_time_ns", "i8"),  # CLOCK_MONOTONIC of the last publication, if the driver is the clock
         ("state_sequence", "i8"),  # odd while the driver writes
         ("state_cycle", "i8"),  # counts the driver's reads
-        ("state_error", "i8"),  # non-zero: the device reports an error
+        ("state_error", "i8"),  # non-zero: the device reports an error, see `ImageError`
         ("state", "f8", (c.MAX_DEVICE_INTERFACES,)),
         ("command_sequence", "i8"),  # odd while the loop writes
         ("command_cycle", "i8"),  # counts the loop's writes: the driver's watch on the executor
+        ("command_state_cycle", "i8"),  # `state_cycle` of the states that the loop computed the commands from
+        ("command_bell", "i4", (2,)),  # futex word: counts commands for a driver that wants it; the rest is padding
+        ("command_clears", "i8"),  # counts the faults of the device's parts that people have cleared
         ("command_enable", "i8"),
         ("command_mode", "i8", (c.MAX_PARTS,)),  # of the joints of each part (joint_modes.py), by its workcell index
         ("command", "f8", (c.MAX_DEVICE_INTERFACES,)),
     ]
 )
-"""The process image of one device: shared with its driver process, or private when the driver is in-process."""
+"""The process image of one device: shared with its driver process, or private when the driver is in-process.
+
+Drivers in other languages see it as ros2_control_driver/include/robot_rt_control/process_image.h. A change of this
+record needs a new IMAGE_VERSION."""
 
 device_dtype = record(
     [
@@ -288,7 +322,8 @@ device_dtype = record(
         ("age", "i8"),  # [ticks]
         ("max_age", "i8"),  # [ticks]
         ("enabled", "i8"),
-        ("faulted", "i8"),
+        ("faulted", "i8"),  # the error that its image reports, see `ImageError`
+        ("clears", "i8"),  # counts cleared faults of its parts
         ("mode", "i8", (c.MAX_PARTS,)),  # of the joints of each part (joint_modes.py), by its index; 0: all hold
         ("time_constant", "f8"),  # [s] of mock's first-order dynamics, 0: ideal
         ("inertia", "f8"),  # [kg m^2 or kg] of each mock joint in effort mode
@@ -307,6 +342,8 @@ driver_dtype = record(
         ("n_parts", "i8"),
         ("error", "i8"),  # to be published: non-zero, the device reports an error
         ("last_cycle", "i8"),  # of the last command taken
+        ("for_state", "i8"),  # `state_cycle` from which that command was computed
+        ("clears", "i8"),  # with that command: cleared faults
         ("enable", "i8"),
         ("mode", "i8", (c.MAX_PARTS,)),
         ("state", "f8", (c.MAX_DEVICE_INTERFACES,)),
@@ -786,6 +823,8 @@ world_dtype = record(
         ("left", left_dtype, (c.MAX_PARTS,)),
         ("gravity_scratch", gravity_scratch_dtype),
         ("limits", limits_dtype, (c.MAX_PARTS,)),
+        ("tools", tool_dtype, (c.MAX_TOOLS,)),  # those of one part are adjacent
+        ("tool_instructions", instruction_dtype, (c.MAX_TOOLS * c.MAX_SENSOR_INSTRUCTIONS,)),  # of their sensors
         ("devices", device_dtype, (c.MAX_DEVICES,)),
         ("reads", link_dtype, (c.MAX_INTERFACE_LINKS,)),
         ("writes", link_dtype, (c.MAX_INTERFACE_LINKS,)),
@@ -920,6 +959,8 @@ staging_dtype = record(
 
 CHANNEL_MAGIC = 0x5254434F4E54524C  # "RTCONTRL"
 IMAGE_MAGIC = 0x5254494D41474531  # "RTIMAGE1"
+IMAGE_VERSION = 2
+"""Of `device_image_dtype`, for people: processes compare the digest IMAGE_LAYOUT."""
 
 channel_dtype = record(
     [

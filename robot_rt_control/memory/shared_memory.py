@@ -177,6 +177,11 @@ class Segment:
             return False
         return True
 
+    def user_alive(self) -> bool:
+        """Whether another process, or another attachment of this one, holds what `claim_user` claims."""
+        found = fcntl.fcntl(self._descriptor, fcntl.F_OFD_GETLK, _whole_file(fcntl.F_WRLCK))
+        return int(struct.unpack_from("h", found)[0]) != fcntl.F_UNLCK
+
     def close(self) -> None:
         """Unmap; the owner also removes the segment. Array views of the buffer must be gone, else it stays mapped."""
         if self._descriptor < 0:

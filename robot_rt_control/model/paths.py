@@ -29,6 +29,15 @@ def package_folder(package: str) -> Path | None:
     return None
 
 
+def find_executable(package: str, executable: str) -> Path | None:
+    """The file of a ROS package's executable, in the folders of AMENT_PREFIX_PATH; None: not installed."""
+    for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
+        path = Path(prefix) / "lib" / package / executable
+        if prefix and path.is_file() and os.access(path, os.X_OK):
+            return path
+    return None
+
+
 def package_hint(package: str) -> str:
     """What to do if a package is not found."""
     return f"Source the workspace that contains it, or add to AMENT_PREFIX_PATH the folder that has share/{package}"

@@ -36,6 +36,14 @@ def _triple(value: Any) -> tuple[float, float, float]:
     return numbers[0], numbers[1], numbers[2]
 
 
+def _six(value: Any) -> tuple[float, float, float, float, float, float]:
+    numbers = _numbers(value)
+    if len(numbers) != 6:
+        raise refuse("six numbers ixx, ixy, ixz, iyy, iyz, izz")
+    xx, xy, xz, yy, yz, zz = numbers
+    return xx, xy, xz, yy, yz, zz
+
+
 def _range(value: Any) -> tuple[float, float]:
     numbers = _numbers(value)
     if len(numbers) != 2 or not numbers[0] < numbers[1]:
@@ -59,6 +67,7 @@ def _quaternion(value: Any) -> tuple[float, float, float, float]:
 Numbers = Annotated[tuple[float, ...], BeforeValidator(_numbers)]
 PerJoint = Annotated[float | tuple[float, ...], BeforeValidator(_per_joint)]
 Triple = Annotated[tuple[float, float, float], BeforeValidator(_triple)]
+Six = Annotated[tuple[float, float, float, float, float, float], BeforeValidator(_six)]
 Quaternion = Annotated[tuple[float, float, float, float], BeforeValidator(_quaternion)]
 Range = Annotated[tuple[float, float], BeforeValidator(_range)]
 Level = Annotated[float, BeforeValidator(_level)]  # of an output: true, false or a number

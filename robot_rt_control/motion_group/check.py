@@ -52,9 +52,7 @@ def _targets(label: str, command: MotionCommand, part: Part) -> Iterator[Definit
             yield DefinitionError(
                 f"{label}: jerk_percent", expected="none: the points of a trajectory say its jerk", got="a value"
             )
-    if not part.has_kinematics and (
-        command.pose is not None or (command.trajectory is not None and command.trajectory.poses is not None)
-    ):
+    if not part.has_kinematics and command.has_pose:
         yield DefinitionError(f"{label}: pose", expected="an arm", got=f"a {part.kind.name.lower()} without a chain")
 
 

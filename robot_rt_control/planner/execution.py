@@ -56,15 +56,18 @@ def run_plan(
         The tick in which all parts began the motion.
 
     Raises:
-        DefinitionError, ProgramError: nothing moved: the plan is for another workcell than the running one, the body is
-            elsewhere, or the speed override too low. Or it is so after the approach.
+        DefinitionError, ProgramError: nothing moved: the plan is for another workcell than the running one, or for
+            another tool than is on, the body is elsewhere, or the speed override too low. Or so it is after the
+            approach.
         Cancelled: as asked; its parts take their default action.
         RobotControlError: it could not be started, or did not come to its end; the session is closed.
     """
 
     def check(parts: Sequence[str]) -> None:
         found = measured(client, workcell, parts, pose)
-        plan.check_start(joints=found.joints, body=found.body, speed=client.executor_status().speed)
+        status = client.executor_status()
+        tools = {part.name: part.tool for part in status.parts}
+        plan.check_start(joints=found.joints, body=found.body, speed=status.speed, tools=tools)
 
     plan.check_start(workcell=client.backend.workcell_digest())  # alone: another one has other parts
     check(())

@@ -73,6 +73,8 @@ class Task:
     """Patches of the body, an object or a link; faces of the pairs may be their names."""
     controls: Mapping[str, Control] = field(default_factory=dict)
     """Part → how it is driven; parts not named: velocity."""
+    tools: Mapping[str, str] = field(default_factory=dict)
+    """Part → the tool that is on; those of other parts are those of the workcell's start."""
     time: float
     """[s] horizon."""
     steps: int

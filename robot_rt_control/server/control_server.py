@@ -74,6 +74,7 @@ class ControlServer:
         self.start, self.stop, self.signal = commands.start, commands.stop, commands.signal
         self.set_speed, self.protective_stop = commands.set_speed, commands.protective_stop
         self.resume, self.set_motion = commands.resume, Motion(core).set_motion
+        self.change_tool = commands.change_tool
 
         streams = StreamAccess(connection, sessions)
         self.open_stream, self.write_stream = streams.open_stream, streams.write_stream

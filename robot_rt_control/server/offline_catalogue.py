@@ -50,7 +50,7 @@ def _specs(text: str) -> list[str]:
 
 
 def _modes(source: ActionSource) -> tuple[str, ...]:
-    return check_syntax(source).command_modes
+    return () if source.action_type.realtime_source else check_syntax(source).command_modes
 
 
 if __name__ == "__main__":

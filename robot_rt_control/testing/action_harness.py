@@ -34,7 +34,8 @@ from robot_rt_control.definitions.parameters import check_parameters
 from robot_rt_control.definitions.stream_sample import OutputSample
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.executor.native_loader import load
-from robot_rt_control.realtime.tick.native_call import call_action
+from robot_rt_control.realtime.tick.native_call import call_action, call_entry
+from robot_rt_control.server.builder.build import build_c
 from robot_rt_control.testing.fake_arm import FakeArm, FakePart
 from robot_rt_control.testing.harness_streams import HarnessStreams
 from robot_rt_control.testing.shared_builder import shared_builder
@@ -59,7 +60,8 @@ class ActionHarness:
         parameters: as in an application.
         compiled: False runs the methods as plain Python, to debug them: breakpoints and print work, an index out
             of range raises where it happens. (Functions marked @realtime stay compiled unless NUMBA_DISABLE_JIT=1.)
-            True builds native code as the server does, and calls it as the executor does.
+            True builds native code as the server does, and calls it as the executor does. Methods in C or C++ are
+            compiled in both cases.
         period: of a tick [s].
         speed: speed override, 0 to 1.
 
@@ -98,7 +100,7 @@ class ActionHarness:
         )
         self.action = action_type.create(self.parts)
         self.set_parameters()
-        self._methods = self._native() if compiled else self._interpreted()
+        self._methods = self._native(compiled) if compiled or action_type.realtime_source else self._interpreted()
 
     def _interpreted(self) -> dict[str, Callable[[], int]]:
         def method(function: Callable[..., Any]) -> Callable[[], int]:
@@ -112,13 +114,14 @@ class ActionHarness:
         names = realtime_method_names(self.action_type)
         return {n: method(getattr(self.action_type, n)) for n in names if hasattr(self.action_type, n)}
 
-    def _native(self) -> dict[str, Callable[[], int]]:
-        native = load(shared_builder().build(self.action_type).key)
+    def _native(self, compiled: bool) -> dict[str, Callable[[], int]]:
+        native = load(shared_builder().build(self.action_type).key if compiled else build_c(self.action_type))
+        call = _call if compiled else call_entry
         slots = [self.parts[slot.name].memory.ctypes.data for slot in self.action_type.slots]
         slots += [0] * (MAX_ACTION_SLOTS - len(slots))
 
         def method(address: int) -> Callable[[], int]:
-            return lambda: int(_call(address, self._state.ctypes.data, self._params.ctypes.data, *slots))
+            return lambda: int(call(address, self._state.ctypes.data, self._params.ctypes.data, *slots))
 
         found = {name: method(getattr(native, name)) for name in REALTIME_METHODS if getattr(native, name) != 0}
         for stream, address in zip(stream_inputs(self.action_type), native.gap, strict=True):

@@ -203,6 +203,9 @@ class CellBackend:
     def stop(self, key: SessionKey | None, actions: Sequence[str]) -> int:
         return self.server.stop("" if key is None else key.id, actions)
 
+    def change_tool(self, key: SessionKey, part: str, tool: str) -> int:
+        return self.server.change_tool(key.id, part, tool)
+
     def raise_signal(self, key: SessionKey, action: str, signal: str) -> int:
         return self.server.signal(key.id, action, signal)
 

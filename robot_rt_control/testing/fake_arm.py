@@ -10,6 +10,7 @@ import numpy as np
 from robot_rt_control.memory.joint_modes import pack_modes
 from robot_rt_control.memory.layout import limits_dtype, part_dtype
 from robot_rt_control.model.kinematics.kinematics import tool_state
+from robot_rt_control.model.kinematics.worn_tool import wear_tool
 from robot_rt_control.model.workcell.part_facts import PartFacts
 from robot_rt_control.model.workcell.sample_part import sample_part
 from robot_rt_control.native.realtime_code import realtime
@@ -37,7 +38,7 @@ class FakePart(PartFacts):
 
     Attributes:
         live: the part's record itself (`layout.part_dtype`): what an action reads. Write to it to set a sensor
-            (`part.live.distance = 0.2`) or a limit.
+            (`part.live.distance = 0.2`, `part.live.tool_fits[1] = 0.0`) or a limit.
     """
 
     def __init__(
@@ -82,6 +83,8 @@ class FakePart(PartFacts):
         joints = slice(0, self.dof)
         live.at_rest = float((np.abs(live.velocity[joints]) < REST_SPEED_FRACTION * live.velocity_limit[joints]).all())
         live.outputs[:] = live.commanded_outputs
+        if self.tools:
+            live.tool_confirmed = live.tool_fits[int(live.tool_number)]
         if live.chain.n_joints:
             _place_tool(live)
 
@@ -92,6 +95,7 @@ class FakePart(PartFacts):
         live.position_command[:] = live.commanded_position
         live.velocity_command[:] = 0.0
         live.effort_command[:] = 0.0
+        live.tool_command = math.nan
         live.output_command[:] = live.commanded_outputs
 
     def obey(self, dt: float) -> None:
@@ -130,6 +134,19 @@ class FakePart(PartFacts):
         live.commanded_velocity[joints] = velocity
         live.commanded_position[joints] = position
         live.commanded_effort[joints] = live.effort_command[joints] if mode is CommandMode.EFFORT else 0.0
+        self._change_tool()
+
+    def _change_tool(self) -> None:
+        """As the loop: at rest, and if the sensors let the tool be on."""
+        live, asked = self.live, self.live.tool_command
+        if not (self.tools and 0.0 <= asked < len(self.tools)) or live.tool_number == asked:
+            return
+        joints = slice(0, self.dof)
+        at_rest = not live.commanded_velocity[joints].any() and not live.commanded_acceleration[joints].any()
+        if at_rest and live.tool_fits[int(asked)] == 1.0:
+            wear_tool(live, self._unlimited, self.description.tools[int(asked)].record, int(asked))
+            live.tool_confirmed = 1.0
+            _place_tool(live)
 
 
 class FakeArm(FakePart):

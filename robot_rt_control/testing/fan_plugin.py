@@ -3,6 +3,8 @@
 Name it in a workcell as `plugin: robot_rt_control.testing.fan_plugin:FanPlugin`; its parameter is `ohm`.
 """
 
+from collections.abc import Mapping
+
 from robot_rt_control.hardware.parameters import Parameters, checked
 from robot_rt_control.hardware.plugin import (
     CallbackReturn,
@@ -11,6 +13,7 @@ from robot_rt_control.hardware.plugin import (
     HardwareReturn,
     InterfaceDescription,
 )
+from robot_rt_control.vocabulary.enums import CommandMode
 
 
 class FanParameters(Parameters):
@@ -39,12 +42,20 @@ class FanPlugin(HardwarePlugin):
         self.position = self.velocity = self.effort = 0.0
         return CallbackReturn.SUCCESS
 
+    def on_activate(self) -> CallbackReturn:
+        self.driven = False
+        return CallbackReturn.SUCCESS
+
+    def perform_command_mode_switch(self, modes: Mapping[str, tuple[CommandMode, ...]]) -> HardwareReturn:
+        self.driven = modes[self.info.parts[0].name][0] == CommandMode.EFFORT
+        return HardwareReturn.OK
+
     def read(self, time_s: float, period_s: float) -> HardwareReturn:
         self.state[:] = (self.position, self.velocity, self.effort, self.effort / self.parameters.ohm)
         return HardwareReturn.OK
 
     def write(self, time_s: float, period_s: float) -> HardwareReturn:
-        self.effort = float(self.command[2])
-        self.velocity += period_s * (self.effort - self.velocity)
+        self.effort = float(self.command[2]) if self.driven else 0.0
+        self.velocity = self.velocity + period_s * (self.effort - self.velocity) if self.driven else 0.0  # a brake
         self.position += period_s * self.velocity
         return HardwareReturn.OK

@@ -1,4 +1,4 @@
-"""Action types that run as plain Python inside the compiled tick: breakpoints work, and nothing is compiled."""
+"""Action types that run as plain Python inside the compiled tick: breakpoints work, and nothing but C is compiled."""
 
 from __future__ import annotations
 
@@ -14,16 +14,12 @@ from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.memory.layout import layout_digest, part_dtype
 from robot_rt_control.realtime.executor.executor import native_loader
 from robot_rt_control.realtime.executor.native_loader import NativeType
-from robot_rt_control.realtime.tick.native_call import record_at
+from robot_rt_control.realtime.tick.native_call import ENTRY, record_at
+from robot_rt_control.server.builder.build import build_c
 from robot_rt_control.server.code.source import find_action_types, load_action_type
 from robot_rt_control.server.types.action_sources import resolve
 from robot_rt_control.server.types.type_building import LoadedType
-from robot_rt_control.vocabulary.capacities import MAX_ACTION_SLOTS
 
-_ENTRY = ctypes.CFUNCTYPE(
-    ctypes.c_int32, ctypes.POINTER(ctypes.c_int64), ctypes.c_void_p, *[ctypes.c_void_p] * (2 + MAX_ACTION_SLOTS)
-)
-"""The entry of a method, as `native_call` calls it."""
 _FAILED = 1
 _numbers = count(1)
 
@@ -57,6 +53,8 @@ class InterpretedTypes:
         return self._by_key[key] if key in self._by_key else native_loader.load(key)
 
     def _loaded(self, action_type: type[ActionType], origin: str) -> LoadedType:
+        if action_type.realtime_source:  # there is no Python to interpret
+            return LoadedType(DeclaredType.of(action_type), build_c(action_type), action_type, str(Path(origin)))
         key = f"{next(_numbers):064x}"
         state, params = state_dtype(action_type), parameter_dtype(action_type)
         gaps = [gap_method(action_type, stream.name) for stream in stream_inputs(action_type)]
@@ -80,7 +78,7 @@ class InterpretedTypes:
         """Address of the entry of a method; 0: the type has none."""
         if not hasattr(action_type, name):
             return 0
-        entry = _ENTRY(self._entry(getattr(action_type, name), action_type))
+        entry = ENTRY(self._entry(getattr(action_type, name), action_type))
         self._entries.append(entry)  # the loop may call it for as long as the executor lives
         return ctypes.cast(entry, ctypes.c_void_p).value or 0
 

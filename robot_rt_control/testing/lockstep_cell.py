@@ -22,6 +22,7 @@ a session of either.
 from __future__ import annotations
 
 import functools
+import inspect
 import struct
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -36,6 +37,7 @@ from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.memory.layout import offset_of, world_dtype
 from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.model.workcell.workcell import MOCK, Workcell, load_workcell
+from robot_rt_control.native.c_compiler import SUFFIXES
 from robot_rt_control.realtime.executor.mock_states import mock_setters
 from robot_rt_control.recording.inputs import InputKind
 from robot_rt_control.server.types.action_types import ActionTypes
@@ -225,11 +227,24 @@ def _types(
         named: list[str | type[ActionType]] = [s.text for s in workcell.action_types]
         python = [t for source in [*named, *classes] for t in interpreted.add(source)]
         return ActionTypes([*_built(builtin), *python], period=workcell.period)
-    sources = [(s.text, s.path.read_bytes() if s.path is not None else b"") for s in workcell.action_types]
-    return ActionTypes(_built((*builtin, *sources, *classes)), period=workcell.period)
+    sources = [
+        (s.text, b"" if s.path is None else s.path.read_bytes() + _c_code(s.path)) for s in workcell.action_types
+    ]
+    classes = tuple(classes)
+    beside = b"".join(_c_code(Path(inspect.getfile(c))) for c in classes if c.realtime_source)
+    built = _built((*builtin, *sources, *classes, ("", beside)), workcell.trusted_native_code)
+    return ActionTypes(built, period=workcell.period)
+
+
+def _c_code(file: Path) -> bytes:
+    """All C and C++ code beside a file of action types."""
+    return b"".join(f.read_bytes() for f in sorted(file.parent.glob("*")) if f.suffix in (*SUFFIXES, ".h", ".hpp"))
 
 
 @functools.cache
-def _built(sources: tuple[tuple[str, bytes] | type[ActionType], ...]) -> list[LoadedType]:
-    """The key of these sources, each with the present text of its file, and classes."""
-    return build_types([s[0] if isinstance(s, tuple) else s for s in sources], shared_builder(), lambda _: None)
+def _built(
+    sources: tuple[tuple[str, bytes] | type[ActionType], ...], trusted: tuple[Path, ...] = ()
+) -> list[LoadedType]:
+    """The types of these sources, each with the present text of its file and of what it is built from, and classes."""
+    named = [s[0] if isinstance(s, tuple) else s for s in sources]
+    return build_types([n for n in named if n != ""], shared_builder(), lambda _: None, trusted)

@@ -136,7 +136,7 @@ def replay(
     if not isinstance(workcell, Workcell):
         workcell = load_workcell(workcell)
     plan.check_start(workcell=workcell.digest)
-    with LockstepClient(workcell) as client:
+    with LockstepClient(workcell.with_tools(plan.tools)) as client:
         return _Run(plan, client, speed, frames, feedback).result(body)
 
 

@@ -223,8 +223,9 @@ def _refusal(error: ErrorDetails, model: type[Model] | None = None) -> PydanticC
 
 
 def _one_of(value: Any, quoted: str) -> str:
-    """`quoted`: the valid words in pydantic's form: "'arm', 'base' or 'io'"."""
-    return unknown("word", str(value), re.findall(r"'([^']*)'", quoted))
+    """`quoted`: the valid words or numbers in pydantic's form: "'arm', 'base' or 'io'"; "1 or -1"."""
+    words = re.findall(r"'([^']*)'", quoted)
+    return unknown("word", str(value), words) if words else f"one of: {quoted}"
 
 
 # --- values that several schemas have -----------------------------------------------------------

@@ -14,6 +14,13 @@ MAX_DEVICE_INTERFACES = 2048
 MAX_INTERFACE_LINKS = 8192
 """Connections between device interfaces and fields of parts, in each direction."""
 
+MAX_PART_TOOLS = 8
+"""Tools of one part."""
+MAX_TOOLS = 64
+"""Tools of all parts together."""
+MAX_SENSOR_INSTRUCTIONS = 16
+"""Instructions of the condition by which sensors tell that a tool is on."""
+
 MAX_DRIVES = 64
 """Drives of one device."""
 MAX_DRIVE_MOTORS = 8

@@ -62,7 +62,10 @@ class DriverMode(IntEnum):
 
 
 class ImageError(IntEnum):
-    """Why a device's process image reports an error: the device does not follow commands."""
+    """Why a device's process image reports an error: the device does not follow commands.
+
+    Above these eight bits the image's number is the device's own error code (`vocabulary/motor_errors.py`); 0: none.
+    """
 
     NONE = 0
     DEVICE = 1
@@ -73,6 +76,11 @@ class ImageError(IntEnum):
     """The plugin refused a command mode; cleared in the same way."""
     DRIVER_ENDING = 4
     """The driver was asked to shut down and has brought its device to rest."""
+    INACTIVE = 5
+    """The device has ended its activity by itself; cleared when the executor has withdrawn its enable and the driver
+    could activate the device again."""
+    STOPPED = 6
+    """The device has stopped by itself, for the reason in its code; cleared as EXECUTOR_SILENT."""
 
 
 class FaultReason(IntEnum):
@@ -149,6 +157,10 @@ class Status(IntEnum):
     """The action's code exceeded its time budget in several consecutive ticks."""
     FAR_ABOVE_BUDGET = -12
     """The action's code took many times its time budget in several ticks."""
+    OTHER_TOOL = -13
+    """The motion was prepared for another tool than the one that is on."""
+    WRONG_TOOL = -14
+    """The sensors do not confirm the tool that is to be put on."""
     DEGREE_MODE = -11
     """A law commands a degree of freedom in a mode that its action cannot carry out."""
 
@@ -260,6 +272,8 @@ class Command(IntEnum):
     """The session's client is lost (value 1) or there again (0): a detached session's bound counts, or does not."""
     RESUME = 15
     """Let actions of a session that a protective stop has suspended start again."""
+    CHANGE_TOOL = 16
+    """Put tool number `signal` on part `part`."""
 
 
 class EventKind(IntEnum):
@@ -292,6 +306,8 @@ class EventKind(IntEnum):
     """A motion group slows down, because its set points do not come in time."""
     SESSION_RESUMED = 22
     """Actions of a session that a protective stop had suspended may start again."""
+    TOOL_CHANGED = 23
+    """Another tool is on a part."""
 
 
 DETACHED_ENDED = 20
@@ -326,6 +342,14 @@ class Refusal(IntEnum):
     STOP_NEEDS_SECRET = 17
     STOPPED_NOW = 18
     """A release in the tick in which its source has asked for a stop."""
+    PART_MOVES = 19
+    """A tool is changed at rest only."""
+    TOOL_IN_USE = 20
+    """An action of a session commands the part; it may use the tool that is on."""
+    WRONG_TOOL = 21
+    """The sensors say that another tool is on."""
+    TOOL_UNKNOWN = 22
+    """A sensor that tells which tool is on is unknown."""
 
 
 class Authority(IntEnum):

@@ -30,6 +30,8 @@ class Kind(StrEnum):
     MOTION_STARVED = "motion_starved"
     SESSION_RESUMED = "session_resumed"
     """Its actions may start again."""
+    TOOL_CHANGED = "tool_changed"
+    """Another tool is on a part: `values` has its number, `reason` its name."""
 
     SESSION_OPENED = "session_opened"
     """The following kinds are the control server's."""

@@ -1,10 +1,12 @@
-"""Error codes of motors: text and remedy. The codes are those of CiA 402 (object 603Fh, IEC 61800-7-201)."""
+"""Error codes of motors: text and remedy. Codes of 16 bits are those of CiA 402 (object 603Fh, IEC 61800-7-201), others
+those of a Franka."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from robot_rt_control.vocabulary.enums import MotorStatus
+from robot_rt_control.vocabulary.franka_errors import CODES, REMEDIES
 
 GENERIC_ERROR = 0x1000
 """Code of a motor in fault whose drive gives none."""
@@ -33,10 +35,11 @@ MOTOR_ERRORS: Mapping[int, tuple[str, str]] = {
     0x7305: ("encoder fault", "check the encoder's cable"),
     NO_COMMANDS: ("the drive misses commands", "check the network's cable and the drive's counters of lost packets"),
     NO_HEARTBEAT: (
-        "the drive's heartbeat is missing, or it left the state operational",
+        "the drive's answers or heartbeats are missing, or it left the state operational",
         "check its supply and the bus; restart its driver if it was restarted",
     ),
     FOLLOWING_ERROR: ("following error", "look for a collision; lower the speed or the load"),
+    **{code: (name, REMEDIES[name]) for name, code in CODES.items()},
 }
 """Code → its text and remedy. Others have the code alone; the manual of the drive explains them."""
 

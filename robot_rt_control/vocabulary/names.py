@@ -117,3 +117,6 @@ def each_once(what: str, names: list[str]) -> None:
         if name in seen:
             raise DefinitionError(f"{what} {name!r} is given twice", expected="each once", got=repr(names))
         seen.add(name)
+
+ROS2_CONTROL_DRIVER = "ros2_control_driver"
+"""The executable that hosts a component of ros2_control (the folder of this name)."""

@@ -125,6 +125,10 @@ def _while_disabled(client: Client, session: Session) -> None:
 
 
 MISTAKES: dict[str, Mistake] = {
+    # tools
+    "tool of a part that lists none": lambda c, s: s.change_tool("arm", "gripper"),
+    "tool of an unknown part": lambda c, s: s.change_tool("amr", "gripper"),
+    "action for a tool that is not there": lambda c, s: s.add(Action("new", "change_tool", parts="arm", tool="pen")),
     # sessions
     "unknown part": lambda c, s: c.session("amr"),
     "no part": lambda c, s: c.session(()),

@@ -69,9 +69,12 @@ def workcell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoWorkcell]
     """A KUKA iiwa in PyBullet, in simulated time: executor and control server, each in a process of its own."""
     folder = tmp_path_factory.mktemp("workcell")
     shipped = (REPOSITORY / "config" / "iiwa.yaml").read_text()
-    folders = f"action_type_folders: [{REPOSITORY}, {tmp_path_factory.getbasetemp()}]"
+    folders = f"{REPOSITORY}, {tmp_path_factory.getbasetemp()}"
     file = folder / "iiwa.yaml"
-    file.write_text(shipped.replace("action_type_folders: [../examples]", folders) + CONTROLLERS)
+    for key in ("action_type_folders", "trusted_native_code"):
+        assert f"{key}: [../examples]" in shipped
+        shipped = shipped.replace(f"{key}: [../examples]", f"{key}: [{folders}]")
+    file.write_text(shipped + CONTROLLERS)
     with DemoWorkcell(["--workcell", str(file)], folder / "workcell.log") as made:
         with Client("starting", timeout_s=60.0) as starting:
             made.wait_until_ready(starting, lambda _: None)

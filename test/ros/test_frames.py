@@ -6,6 +6,7 @@ import itertools
 import math
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,11 +20,14 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-from robot_rt_control.client import Client
+from robot_rt_control.client import Action, Client
+from robot_rt_control.demo.demo_workcell import DemoWorkcell
 from robot_rt_control.frames.node import FramePublisherNode
 from robot_rt_control.ros.spinning import Spinner
 from robot_rt_control.testing.ros_domain import claim_domain
+from robot_rt_control.vocabulary.errors import CommandRefused, DefinitionError
 
+CONFIG = Path(__file__).parents[2] / "config"
 PATIENCE_S = 60.0
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 ROBOT = """<robot name="r"><link name="world"/><link name="base"/><link name="a"/><link name="b"/>
@@ -189,3 +193,66 @@ def test_a_workcell_brings_its_frames(client: Client) -> None:
         assert above == "world"
     moving = found["lbr_iiwa_link_7"].header.stamp
     assert 0 <= moving.sec < 1e6, "simulated time"
+
+
+TWO_TOOLS = f"""
+name: two_tools
+period: 0.01
+parts:
+  arm:
+    kind: arm
+    device: sim
+    urdf: {CONFIG / "robots" / "arm7.urdf"}
+    base_link: base
+    tip_link: flange
+    tools: {{none: {{}}, pen: {{pose: {{position: [0.0, 0.0, 0.2]}}, mass: 0.3}}}}
+devices: {{sim: {{mock: {{}}}}}}
+"""
+
+
+@pytest.mark.timeout(900)
+def test_the_frame_of_the_tool_follows_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real workcell, with its own frame publisher: the service, what people see, and TF."""
+    domain = claim_domain("tools")
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+    (tmp_path / "cell.yaml").write_text(TWO_TOOLS)
+    heights: list[float] = []
+
+    def look(message: TFMessage) -> None:
+        heights.extend(t.transform.translation.z for t in message.transforms if t.child_frame_id == "arm_tool")
+
+    context = Context()
+    context.init(args=[], domain_id=domain)
+    node = rclpy.create_node("viewer", context=context)
+    node.create_subscription(TFMessage, "/tf_static", look, LATCHED)
+    executor = MultiThreadedExecutor(num_threads=2, context=context)
+    executor.add_node(node)
+    spinner = Spinner(executor, lambda _: None)
+    spinner.start()
+    arguments = ["--workcell", str(tmp_path / "cell.yaml"), "--controllers", "false"]
+    try:
+        with DemoWorkcell(arguments, tmp_path / "workcell.log") as workcell, Client("test") as client:
+            workcell.wait_until_ready(client, lambda _: None)
+            (arm,) = client.parts()
+            assert (list(arm.tools), arm.tool) == (["none", "pen"], "none")
+            wait_for(lambda: heights)
+            assert heights[-1] == 0.0
+            with client.session("arm") as session:
+                session.add(Action("up", "velocity_move", linear=(0.0, 0.0, 0.05)))
+                session.start("up")
+                with pytest.raises(CommandRefused, match="an action commands the part"):
+                    session.change_tool("arm", "pen")
+                with pytest.raises(DefinitionError, match="unknown|pen"):
+                    session.change_tool("arm", "pencil")
+                session.stop()
+                session.wait_until("arm.at_rest", timeout_s=PATIENCE_S)
+                tick = session.change_tool("arm", "pen")
+                changed = session.wait_for("tool_changed", timeout_s=PATIENCE_S)
+                assert (changed.tick, changed.part, changed.reason) == (tick, "arm", "pen")
+            wait_for(lambda: heights[-1] == pytest.approx(0.2))
+            wait_for(lambda: client.executor_status().parts[0].tool == "pen")
+            assert client.parts()[0].tool == "pen"
+    finally:
+        spinner.stop(PATIENCE_S)
+        node.destroy_node()
+        context.try_shutdown()

@@ -78,11 +78,13 @@ def test_I17_in_simulated_time_a_lease_lasts_at_least_ten_seconds(client: Client
         ("01_single_action.py", "settled; the tool is"),
         ("02_chained_actions.py", "the sequence was complete"),
         ("04_custom_action.py", "joint 3 has swung up to 0.200 rad"),
+        ("25_c_action.py --ros", "sway: reached in tick"),
         ("05_callback.py", "Almost there! tick"),
     ],
 )
 def test_each_numbered_example_does_what_it_says(workcell, python, example, text):
-    done = python(f"examples/{example}", timeout=500)
+    file, *arguments = example.split()
+    done = python(f"examples/{file}", *arguments, timeout=500)
     assert done.returncode == 0, done.stdout + done.stderr
     assert text in done.stdout
 

@@ -62,7 +62,7 @@ def test_there_are_fifteen_recipes_each_with_a_test() -> None:
         (
             "A kind of blueprint node",
             r"\bwait_until\b|WAIT_UNTIL",
-            {"client", "memory", "plan_replay.py", "handle.py", "orders.py", "hardware_clock.py"},
+            {"client", "memory", "plan_replay.py", "handle.py", "orders.py", "hardware_clock.py", "image.py"},
         ),
         ("A drive profile", r"cia402", set()),
         ("A cost term of the planner", r"\bw\.gentle|gentle:", set()),

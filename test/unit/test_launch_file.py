@@ -47,7 +47,7 @@ def test_every_option_is_an_argument_with_a_description(tree: ast.Module) -> Non
     for argument in arguments.values():
         assert len(ast.unparse(argument["description"])) > 10
     text = ast.unparse(tree)
-    assert "options = BringupOptions.from_texts(argument)" in text and "processes(options)" in text
+    assert "options = BringupOptions.from_texts(argument)" in text and "processes(options, workcell)" in text
 
 
 def default(text: ast.expr) -> Any:

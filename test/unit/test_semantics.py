@@ -35,6 +35,7 @@ FILES = {
     "V": "planning",
     "N": "blueprints",
     "E": "editor",
+    "Z": "tools",
 }
 """First letter of a rule → its chapter in docs/semantics, and its files in test/lockstep/rules, which begin so."""
 MORE = {

@@ -133,6 +133,8 @@ export interface PartInfo {
     session: string;
     operational_state: string;
     fault: string;
+    tools: string[];
+    tool: string;
 }
 
 /** A program that runs. */

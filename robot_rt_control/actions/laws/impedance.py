@@ -11,6 +11,9 @@ from robot_rt_control.native.realtime_code import realtime
 
 _FADING = 0.5
 """[s] in which the effort that was found at the start fades, if it was as large as the limit."""
+RATE_SHARE = 0.75
+"""Feedback that acts within the time T commands at most this fraction of T R: the effort that the rate limit R brings
+in T. With more, a large error would leave the joint swinging for good, see actions/path_control.py."""
 
 REST = Input(
     name="rest",
@@ -35,6 +38,12 @@ def pull(params, rest, position, velocity):
 
 
 @realtime
+def spring_bound(stiffness, damping, rate):
+    """The highest effort of a spring [Nm or N] beside its damper, for efforts that change at most at `rate`."""
+    return RATE_SHARE * rate * damping / stiffness if stiffness > 0.0 else math.inf
+
+
+@realtime
 def rest_position(state, params, moving):
     """The present rest position [rad or m]: the input, else the parameter, else where the law took over."""
     if math.isfinite(moving):
@@ -55,7 +64,8 @@ def prepare_spring(axis, values, params):
 class Impedance(ActionType):
     """Pull a joint to a rest position like a spring with a damper. Commands efforts.
 
-    Law: effort = k (rest - q) - d v + g(q). A force f that acts on the joint moves it by f / k. When the law takes
+    Law: effort = k (rest - q) - d v + g(q). A force f that acts on the joint moves it by f / k, as long as it is below
+    3/4 of what the joint's rate of efforts brings in d / k: the spring pulls with no more (L34). When the law takes
     over, it adds the difference to what the drive exerts, which then fades: so the effort does not jump. If the
     position or the velocity is unknown, it commands the effort against gravity alone. While the speed override is 0,
     the joint is held.
@@ -84,7 +94,9 @@ class Impedance(ActionType):
         if axis.dt <= 0.0:
             state.is_new = 1.0
             return 0  # the override is 0: the loop holds the joint
-        effort = pull(params, rest_position(state, params, axis.inputs[0]), axis.position[0], axis.velocity[0])
+        most = spring_bound(params.stiffness, params.damping, axis.effort_rate_limit[0])
+        spring = params.stiffness * (rest_position(state, params, axis.inputs[0]) - axis.position[0])
+        effort = min(max(spring, -most), most) - params.damping * axis.velocity[0]
         if not math.isfinite(effort):
             effort = 0.0
         effort += effort_against_gravity(params, axis)

@@ -43,6 +43,7 @@ class Machine:
         free_bytes: of the file system that holds a folder.
         writable: whether this user may write into a folder.
         importable: whether Python finds a package.
+        find_program: the path of a program; None: it is not installed.
     """
 
     root: Path
@@ -51,6 +52,7 @@ class Machine:
     free_bytes: Callable[[Path], int]
     writable: Callable[[Path], bool]
     importable: Callable[[str], bool]
+    find_program: Callable[[str], str | None]
 
     def read(self, path: str) -> str:
         """The text of a file, without blanks at its ends; empty: it cannot be read."""

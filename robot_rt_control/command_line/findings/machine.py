@@ -126,6 +126,25 @@ def shared_memory(machine: Machine) -> Finding:
     )
 
 
+def compilers(machine: Machine) -> Finding:
+    """The compilers of action types in C and C++."""
+    from robot_rt_control.native.c_compiler import Language, command_of, wanted
+
+    found = {each: command_of(each, machine.environment, machine.find_program) for each in Language}
+    absent = [each for each, command in found.items() if not command]
+    missing = [f"{each} (looked for {wanted(each, machine.environment)})" for each in absent]
+    seen = ", ".join(f"{each}: {' '.join(command)}" for each, command in found.items() if command) or "none"
+    if not missing:
+        return Finding("C and C++ compilers", Level.OK, seen)
+    return Finding(
+        "C and C++ compilers",
+        Level.WARNING,
+        f"{seen}; missing: {', '.join(missing)}",
+        "Action types whose real-time code is C or C++ cannot be loaded. Those in Python need no compiler.",
+        "Debian, Ubuntu: apt install build-essential; or name one in CC and CXX",
+    )
+
+
 def _limit(machine: Machine, name: str) -> str:
     """A soft limit of this process; empty: unknown."""
     found = re.search(rf"^{name}\s+(\S+)", machine.read("proc/self/limits"), re.MULTILINE)

@@ -9,6 +9,7 @@ from pathlib import Path
 from robot_rt_control.command_line.findings.finding import Finding, Level, Machine
 from robot_rt_control.ros.missing_messages import BUILT, how_to_get
 from robot_rt_control.vocabulary.errors import RobotControlError, unknown
+from robot_rt_control.vocabulary.names import ROS2_CONTROL_DRIVER
 
 _RESOURCES = "share/ament_index/resource_index"
 _DISCOVERY = ("SUBNET", "LOCALHOST", "OFF", "SYSTEM_DEFAULT")
@@ -125,6 +126,20 @@ def packages(machine: Machine) -> Iterator[Finding]:
             yield Finding(name, level, f"missing: {', '.join(missing)}", f"{why}.", mend)
         else:
             yield Finding(name, Level.OK, f"all {len(wanted)} are installed")
+
+
+def foreign_hardware(machine: Machine) -> Finding:
+    """The executable that hosts components of ros2_control."""
+    name, page = "driver for ros2_control hardware", "docs/foreign_drivers.md"
+    for prefix in filter(None, machine.environment.get("AMENT_PREFIX_PATH", "").split(os.pathsep)):
+        path = Path(prefix) / "lib" / "robot_rt_control" / ROS2_CONTROL_DRIVER
+        if path.is_file():
+            return Finding(name, Level.OK, str(path))
+    why = "Hardware whose driver is a plugin of ros2_control cannot be driven. Nothing else needs it."
+    if "hardware_interface" in set(_resources(machine, "packages")):
+        seen = "left out, although hardware_interface is installed"
+        return Finding(name, Level.WARNING, seen, why, f"Build this package with colcon in this installation: {page}")
+    return Finding(name, Level.OK, f"left out, as ros2_control is not installed: {page}")
 
 
 def code_cache(machine: Machine) -> Finding:

@@ -118,10 +118,12 @@ def _frames(part: PartDescription) -> Mapping[str, tuple[str, np.ndarray]]:
     if part.tip_link is None or part.base_link is None:
         return {}
     same = np.eye(3)
-    return {
+    frames = {
         "": (_WORLD, same),
         "world": (_WORLD, same),
         part.base_link: (_WORLD, part.base.matrix[:3, :3]),
-        part.tip_link: (_TOOL, part.tool.matrix[:3, :3].T),
         f"{part.name}_tool": (_TOOL, same),
     }
+    if len({tool.pose.orientation for tool in part.tools}) <= 1:  # else which axes these are depends on what is on
+        frames[part.tip_link] = _TOOL, part.tool.matrix[:3, :3].T
+    return frames

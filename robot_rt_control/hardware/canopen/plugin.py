@@ -158,9 +158,10 @@ class CanopenPlugin(HardwarePlugin):
         for node in self._nodes:
             node.set_nmt("PRE-OPERATIONAL")
         with self._listening():
-            for node in self._nodes:
-                with suppress(HardwareError):  # a node that is lost brakes by itself
-                    node.watch(0)
+            for node, lost in zip(self._nodes, self._lost, strict=True):
+                if not lost:  # one that is lost brakes by itself, and would be waited for
+                    with suppress(HardwareError):
+                        node.watch(0)
         return CallbackReturn.SUCCESS
 
     def _stop(self) -> None:
@@ -257,8 +258,8 @@ class CanopenPlugin(HardwarePlugin):
             found = "no heartbeat" if missed[d] else f"{age} exchanges in a row without a complete answer"
             errors = self._exchange.bus_errors
             _log.error("drive %r (node %d): %s (errors of the bus so far: %d)", drive.name, drive.node, found, errors)
-        for d in np.flatnonzero(silent):
-            self._motors.drop(self._drive_of == d, NO_HEARTBEAT if missed[d] else 0)
+        for d in np.flatnonzero(silent):  # with an error: it is to be seen also if the drive answers again at once
+            self._motors.drop(self._drive_of == d, NO_HEARTBEAT)
         self._silent = silent
 
     def _publish(self) -> None:

@@ -56,12 +56,7 @@ def motion(joint: UrdfJoint, q: float) -> Array:
     return X
 
 
-def _moved(body: Inertial, X: Array) -> Inertial:
-    R = X[:3, :3]
-    return Inertial(mass=body.mass, center_of_mass=X[:3, 3] + R @ body.center_of_mass, inertia=R @ body.inertia @ R.T)
-
-
-def _joined(bodies: list[Inertial]) -> Inertial:
+def joined(bodies: list[Inertial]) -> Inertial:
     """Combine several bodies in one frame into one (parallel axis theorem)."""
     mass = sum(body.mass for body in bodies)
     center = np.zeros(3)
@@ -82,7 +77,7 @@ def _bodies_behind(urdf: Urdf, link: str, X: Array, stop: set[str]) -> list[Iner
         name, X_link = todo.pop()
         inertial = urdf.links[name]
         if inertial is not None:
-            bodies.append(_moved(inertial, X_link))
+            bodies.append(inertial.moved(X_link))
         for joint in urdf.child_joints[name]:
             if joint.name not in stop:
                 todo.append((joint.child, X_link @ joint.X_PJ @ motion(joint, rest_position(joint))))
@@ -142,7 +137,7 @@ def chain_of(urdf: Urdf, base_link: str, tip_link: str) -> Chain:
         record.joint_type[j] = PRISMATIC if joint.type == "prismatic" else REVOLUTE
         record.origin[j] = X[:3]
         record.axis[j] = joint.axis
-        body = _joined(_bodies_behind(urdf, joint.child, np.eye(4), stop))
+        body = joined(_bodies_behind(urdf, joint.child, np.eye(4), stop))
         record.mass[j] = body.mass
         record.center_of_mass[j] = body.center_of_mass
         record.inertia[j] = body.inertia
@@ -157,14 +152,14 @@ def chain_of(urdf: Urdf, base_link: str, tip_link: str) -> Chain:
 def tool_pose(chain: Chain, q: Sequence[float] | Array) -> Array:
     """X_WT (4, 4) at joint positions q [rad or m], as `forward` computes it in the loop, without the compiler."""
     record = chain.record
-    X = _whole(record["base"])
+    X = whole(record["base"])
     for joint, origin, position in zip(chain.joints, record.origin, q, strict=False):  # records have room for more
-        X = X @ _whole(origin) @ motion(joint, position)
-    return X @ _whole(record.tool)
+        X = X @ whole(origin) @ motion(joint, position)
+    return X @ whole(record.tool)
 
 
-def _whole(rows: Array) -> Array:
-    """(4, 4) of its first three rows."""
+def whole(rows: Array) -> Array:
+    """A (4, 4) transform, of its first three rows."""
     return np.vstack([rows, (0.0, 0.0, 0.0, 1.0)])
 
 

@@ -16,6 +16,18 @@ from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 TYPES = ("system", "actuator", "sensor")
 
+OWN_PREFIX = "robot_rt_control/"
+"""Before the name of a plugin of this package."""
+MOCKS = ("mock_components/GenericSystem", "fake_components/GenericSystem")
+
+
+def is_foreign(plugin: str) -> bool:
+    """Whether a tag's plugin is a class in C++, which ros2_control_driver hosts."""
+    if plugin in MOCKS or plugin.startswith(OWN_PREFIX):
+        return False
+    return "::" in plugin or ("/" in plugin and ":" not in plugin)
+
+
 _INTERFACE = ("name", "data_type", "size")
 _KNOWN: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     CONTROL_TAG: (("name", "type"), ("hardware", "joint", "sensor", "gpio")),
@@ -79,10 +91,15 @@ class ControlTag:
     plugin_line: int
     group: str
     parameters: dict[str, Any]
-    """Those of <hardware>; each text is read as YAML."""
+    """Those of <hardware>; each text is read as YAML, but those of a plugin in C++."""
     joints: dict[str, TagComponent]
     others: dict[str, TagComponent]
     """Sensors and gpios."""
+
+    @property
+    def is_foreign(self) -> bool:
+        """See the function of this name."""
+        return is_foreign(self.plugin)
 
     def wrong(self, line: int, what: str, *, expected: str, got: str = "", hint: str = "") -> DefinitionError:
         """An error with the line."""
@@ -101,6 +118,8 @@ def _wrong(
 def read_control_tag(urdf: Urdf, element: Xml) -> ControlTag:
     """Read and check one tag by itself.
 
+    If its plugin is in C++, what is not used here may be anything: the plugin reads it as well.
+
     Raises:
         DefinitionError: something in it is unknown or wrong; with the line.
         ProgramError: several such mistakes.
@@ -111,6 +130,8 @@ def read_control_tag(urdf: Urdf, element: Xml) -> ControlTag:
 class _Reader:
     def __init__(self, source: str, root: Xml) -> None:
         self.source, self.root, self.mistakes = source, root, Mistakes()
+        plugins = (x.text for child in root.children if child.tag == "hardware" for x in child.children)
+        self.foreign = any(is_foreign(text) for text in plugins)
         self.name = root.attributes.get("name", "")
 
     def wrong(self, xml: Xml, what: str, expected: str, got: str = "", hint: str = "") -> None:
@@ -129,6 +150,9 @@ class _Reader:
         parameters = self.parameters(hardware[0]) if hardware else {}
         values: dict[str, Any] = {}
         for name, parameter in parameters.items():
+            if self.foreign:
+                values[name] = parameter.text
+                continue
             with self.mistakes.collect():
                 where = f"{self.source}:{parameter.line}: <param name={name!r}>"
                 values[name] = Document(parameter.text, where, max_bytes=MAX_WORKCELL_BYTES).data
@@ -154,7 +178,7 @@ class _Reader:
             name = xml.attributes.get("name")
             item = f"{item}, <{xml.tag}>".lstrip(", ") + (f" {name!r}" if name else "")
         for name in xml.attributes:
-            if name not in attributes:
+            if name not in attributes and not self.foreign:
                 what, hint = f"{item}, attribute {name!r}".lstrip(", "), _HINTS.get(name, "")
                 self.wrong(xml, what, unknown("attribute", name, attributes) if attributes else "none", hint=hint)
         for name in attributes:
@@ -163,7 +187,7 @@ class _Reader:
         for child in xml.children:
             if child.tag in children:
                 self.check(child, item)
-            else:
+            elif not self.foreign:
                 what, hint = f"{item}, <{child.tag}>".lstrip(", "), _HINTS.get(child.tag, "")
                 expected = ", ".join(f"<{known}>" for known in children) or "no elements"
                 self.wrong(child, what, expected, hint=hint)
@@ -194,7 +218,10 @@ class _Reader:
 
     def follows(self, xml: Xml, item: str) -> dict[str, str]:
         known = ("mimic", "multiplier", "offset")
-        return {n: p.text for n, p in self.parameters(xml, known, item).items()} if xml.tag == "joint" else {}
+        if xml.tag != "joint":
+            return {}
+        parameters = self.parameters(xml, None if self.foreign else known, item)
+        return {n: p.text for n, p in parameters.items() if n in known}
 
     def interfaces(self, parent: Xml, tag: str, item: str) -> dict[str, TagInterface]:
         found: dict[str, TagInterface] = {}
@@ -206,13 +233,14 @@ class _Reader:
             if name in found:
                 self.wrong(xml, what, "names that occur once", "a second one of that name")
             types = ("double", "bool") if parent.tag == "gpio" else ("double",)
-            if xml.attributes.get("data_type", "double") not in types:
+            if xml.attributes.get("data_type", "double") not in types and not self.foreign:
                 self.wrong(xml, f"{what}, data_type", " or ".join(types), repr(xml.attributes["data_type"]))
-            if xml.attributes.get("size", "1") != "1":
+            if xml.attributes.get("size", "1") != "1" and not self.foreign:
                 self.wrong(xml, f"{what}, size", "1: each interface is one number", repr(xml.attributes["size"]))
             self.limits_enabled(xml, what)
             known = ("min", "max") if tag == "command_interface" else ("initial_value",)
-            given = {n: self.number(p, f"{what}, {n}") for n, p in self.parameters(xml, known, what).items()}
+            parameters = self.parameters(xml, None if self.foreign else known, what)
+            given = {n: self.number(p, f"{what}, {n}") for n, p in parameters.items() if n in known}
             found[name] = TagInterface(
                 name=name,
                 line=xml.line,
@@ -224,7 +252,7 @@ class _Reader:
 
     def limits_enabled(self, xml: Xml, item: str) -> None:
         for child in xml.children:
-            if child.tag == "limits" and self.truth(child, "enable", item) is not True:
+            if child.tag == "limits" and not self.foreign and self.truth(child, "enable", item) is not True:
                 self.wrong(child, f"{item}, <limits>", 'enable="true": the loop always enforces limits')
 
     def parameters(self, xml: Xml, known: Iterable[str] | None = None, item: str = "") -> dict[str, Xml]:
@@ -248,7 +276,8 @@ class _Reader:
             value = math.nan
         if math.isfinite(value):
             return value
-        self.wrong(xml, what, "a finite number", repr(xml.text))
+        if not self.foreign:
+            self.wrong(xml, what, "a finite number", repr(xml.text))
         return None
 
     def truth(self, xml: Xml, attribute: str, item: str) -> bool | None:

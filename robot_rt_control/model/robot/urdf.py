@@ -25,6 +25,12 @@ class Inertial:
     center_of_mass: Array  # (3,) [m], body frame
     inertia: Array  # (3, 3) [kg m^2] about the center of mass, body frame axes
 
+    def moved(self, X_AB: Array) -> Inertial:
+        """The same body, given in frame B, expressed in frame A; X_AB (4, 4)."""
+        R = X_AB[:3, :3]
+        center = X_AB[:3, 3] + R @ self.center_of_mass
+        return Inertial(mass=self.mass, center_of_mass=center, inertia=R @ self.inertia @ R.T)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Mimic:

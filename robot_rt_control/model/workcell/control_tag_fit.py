@@ -61,7 +61,10 @@ def _channels(part: PartDescription) -> tuple[set[str], set[str]]:
 
 
 def check_channels(tag: ControlTag, part: PartDescription) -> None:
-    """Refuse another set of interfaces than the part has; the states of outputs may be left out."""
+    """Refuse another set of interfaces than the part has; the states of outputs may be left out.
+
+    A plugin in C++ may offer more than the part has.
+    """
     states, commands = _channels(part)
     component = tag.others.get(part.name)
     if not states and not commands:
@@ -76,7 +79,7 @@ def check_channels(tag: ControlTag, part: PartDescription) -> None:
     ):
         item = f"{component.kind} {part.name!r}"
         for interface in given.values():
-            if interface.name not in wanted:
+            if interface.name not in wanted and not tag.is_foreign:
                 with found.collect():
                     what = f"{item}, {kind}_interface {interface.name!r}"
                     raise tag.wrong(interface.line, what, expected=unknown("interface", interface.name, wanted))

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robot_rt_control.memory.layout import limits_dtype, part_dtype
-from robot_rt_control.model.kinematics.chain import Chain, chain_of, empty_chain, tool_pose
+from robot_rt_control.model.kinematics.chain import chain_of, empty_chain, tool_pose, whole
+from robot_rt_control.model.kinematics.worn_tool import wear_tool
 from robot_rt_control.model.paths import resolve_path
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.robot.urdf import MOVABLE, Mimic, Urdf
@@ -23,6 +24,7 @@ from robot_rt_control.model.workcell.mount import Mount
 from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.model.workcell.state_variables import part_state_variables
 from robot_rt_control.model.workcell.tagged_devices import TaggedDevices
+from robot_rt_control.model.workcell.tools import tools_of
 from robot_rt_control.text.document import Place
 from robot_rt_control.vocabulary.capacities import MAX_JOINTS
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
@@ -142,10 +144,16 @@ class PartBuilder:
         self.roots[name] = X_WR
         self.urdfs.setdefault(name, urdf)
         self.tips[name] = part.tip_link
-        _place_chain(chain, X_WB, part.tool.matrix, self.gravity)
+        chain.record["base"][:], chain.record.gravity[:] = X_WB[:3], self.gravity
         description = self._moving(name, index, part, place, chain.joints, PartKind.ARM, urdf)
+        tools, start_tool = tools_of(part, description, chain, chain.joints, place)
         record = description.initial_record
         record.chain = chain.record
+        if tools:
+            wear_tool(record, description.system_limits, tools[start_tool].record, start_tool)
+        else:
+            record.chain.tool[:] = (whole(chain.record.tool) @ part.tool.matrix)[:3]
+        chain.record.tool[:] = record.chain.tool
         if part.external_effort and not record.chain.mass.any():
             raise DefinitionError(
                 str(place / "external_effort"),
@@ -162,7 +170,9 @@ class PartBuilder:
             tip_link=chain.tip_link,
             base=Pose.of_matrix(X_WB),
             root=Pose.of_matrix(X_WR),
-            tool=part.tool,
+            tool=tools[start_tool].pose if tools else part.tool,
+            tools=tools,
+            start_tool=start_tool,
             external_effort=part.external_effort,
         )
 
@@ -242,17 +252,10 @@ class PartBuilder:
             initial_record=record,
         )
         known = [v.name.removeprefix(f"{name}.") for v in part_state_variables(described)]
+        known += ["tool", "tool_confirmed"]
         states, commands = own_interfaces(part, known, place)
         fill_channels(record, system, states, commands)
         return replace(described, inputs=states, outputs=commands)
-
-
-def _place_chain(chain: Chain, X_WB: Array, X_tool: Array, gravity: tuple[float, ...]) -> None:
-    record = chain.record
-    to_tip = np.vstack([record.tool, [0.0, 0.0, 0.0, 1.0]])
-    record.tool[:] = (to_tip @ X_tool)[:3]
-    record["base"][:] = X_WB[:3]
-    record.gravity[:] = gravity
 
 
 def _followers(urdf: Urdf | None, names: tuple[str, ...]) -> tuple[Mimic, ...]:
@@ -313,6 +316,8 @@ def _record(dof: int, period: float) -> np.record:
     tool = ("tool_position", "tool_orientation", "tool_twist")
     for field in (*tool, "inputs", "input_age", "drive_states", "age", "external_effort", *measured):
         record[field] = np.nan
+    for field in ("tool_number", "tool_confirmed", "tool_command", "tool_fits"):
+        record[field] = np.nan
     record.chain = empty_chain()
     return record
 
@@ -328,3 +333,4 @@ def _fill(record: np.record, limits: ResolvedLimits, start: Array) -> None:
     record.acceleration_limit[:n] = limits.acceleration
     record.jerk_limit[:n] = limits.jerk
     record.effort_limit[:n] = limits.effort
+    record.effort_rate_limit[:n] = limits.effort_rate

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_rt_control.model.kinematics.worn_tool import wear_tool
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.robot.urdf import Mimic, Urdf
 from robot_rt_control.model.workcell.channels import Channel
 from robot_rt_control.model.workcell.interfaces import InterfaceDescription, command_interfaces, state_interfaces
 from robot_rt_control.model.workcell.mount import Mount
+from robot_rt_control.model.workcell.tool_description import ToolDescription
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
+from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 from robot_rt_control.vocabulary.part_kinds import position_units
 
 Array = NDArray[np.float64]
@@ -52,7 +55,11 @@ class PartDescription:
     root: Pose = Pose()
     """X_WR: root link of the part's URDF in the world frame; equal to `base` if base_link is the root."""
     tool: Pose = Pose()
-    """X of the tool in the tip link."""
+    """X of the tool in the tip link; if it lists tools, of the one that is on at the start."""
+    tools: tuple[ToolDescription, ...] = ()
+    """The tools that can be put on; none: its tool is never changed."""
+    start_tool: int = 0
+    """Which of these is on at the start."""
     external_effort: bool = False
     """The loop computes `external_effort`, which are then state variables."""
     followers: tuple[Mimic, ...] = ()
@@ -92,6 +99,44 @@ class PartDescription:
     def record(self) -> np.record:
         """A copy of the part's record: dof, dt, limits, chain; at rest in start_position, sensors unknown (NaN)."""
         return self.initial_record.copy()
+
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        """Names of the tools, in the order of their numbers."""
+        return tuple(tool.name for tool in self.tools)
+
+    def tool_name(self, number: float) -> str:
+        """The name of a tool by its number in the part's record; empty: NaN, it lists no tools."""
+        return self.tools[int(number)].name if self.tools and 0 <= number < len(self.tools) else ""
+
+    def with_tool(self, name: str) -> PartDescription:
+        """The description with another tool on at the start. Raises DefinitionError: the part has no such tool."""
+        number = self.tool_index(name)
+        if number == self.start_tool:
+            return self
+        record, limits = self.initial_record.copy(), self.system_limits.copy()
+        wear_tool(record, limits, self.tools[number].record, number)
+        return replace(
+            self, start_tool=number, tool=self.tools[number].pose, initial_record=record, system_limits=limits
+        )
+
+    @property
+    def tools_limit(self) -> bool:
+        """Whether the limits that actions plan with depend on the tool that is on."""
+        limits = [t.record[name] for name in ("velocity_limit", "acceleration_limit", "jerk_limit") for t in self.tools]
+        n = len(self.tools)
+        return any((limits[i] != limits[i - i % n]).any() for i in range(len(limits)))
+
+    def tool_index(self, name: str) -> int:
+        """The number of a tool. Raises DefinitionError: the part has no such tool."""
+        if name not in self.tool_names:
+            raise DefinitionError(
+                f"tool {name!r} of part {self.name!r}",
+                expected=unknown("tool", name, self.tool_names) if self.tools else "a part that lists tools",
+                got=repr(name) if self.tools else "one whose tool is never changed",
+                hint="" if self.tools else "List them under `tools` of the part in the workcell file",
+            )
+        return self.tool_names.index(name)
 
     @property
     def units(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from robot_rt_control.definitions.action_type import Part
 from robot_rt_control.model.kinematics.inverse_kinematics import inverse_kinematics
 from robot_rt_control.model.kinematics.kinematics import forward
+from robot_rt_control.model.kinematics.worn_tool import wear_tool
 from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.model.workcell.state_variables import part_state_variables
 from robot_rt_control.vocabulary.enums import CommandMode, PartKind
@@ -86,7 +87,7 @@ class PartFacts:
 
     def limits(self, name: str) -> Array:
         """A limit that an action may plan with, (dof,): "position_lower", "position_upper", "velocity_limit",
-        "acceleration_limit", "jerk_limit" or "effort_limit".
+        "acceleration_limit", "jerk_limit", "effort_limit" or "effort_rate_limit".
 
         Raises:
             DefinitionError: there is no such limit.
@@ -94,6 +95,26 @@ class PartFacts:
         if name not in _LIMITS:
             raise DefinitionError(f"part {self.name!r}: limit", expected=", ".join(_LIMITS), got=repr(name))
         return np.array(self.record[name][: self.dof])
+
+    # --- tools ----------------------------------------------------------------------------------
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """Names of the tools that can be put on, in the order of their numbers; none: the tool is never changed."""
+        return self.description.tool_names
+
+    @property
+    def tool(self) -> str:
+        """The tool that is on; empty: the part lists none."""
+        return self.description.tool_name(float(self.record.tool_number))
+
+    def with_tool(self, name: str) -> PartFacts:
+        """The part as it is when a tool is on: its record, limits and kinematics are those with this tool.
+
+        Raises:
+            DefinitionError: the part has no such tool.
+        """
+        return _WithTool(self, self.description.tool_index(name))
 
     # --- position ---------------------------------------------------------------------------
 
@@ -165,4 +186,25 @@ class PartFacts:
         return chain
 
 
-_LIMITS = ("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit", "effort_limit")
+_LIMITS = (
+    *("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit"),
+    *("effort_limit", "effort_rate_limit"),
+)
+
+
+def worn(record: np.record, description: PartDescription, number: float) -> np.record:
+    """The record with a tool put on, by its number; NaN: the part lists none."""
+    if description.tools and 0 <= number < len(description.tools):
+        limits = description.system_limits.copy()  # outside of the loop nobody enforces them
+        wear_tool(record, limits, description.tools[int(number)].record, int(number))
+    return record
+
+
+class _WithTool(PartFacts):
+    def __init__(self, part: PartFacts, number: int) -> None:
+        super().__init__(part.description)
+        self._part, self._number, self.workcell = part, number, part.workcell
+
+    @property
+    def record(self) -> np.record:
+        return worn(self._part.record, self.description, self._number)

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robot_rt_control.memory.layout import limits_dtype, part_dtype
+from robot_rt_control.memory.layout import limits_dtype, part_dtype, tool_dtype
+from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.workcell.channels import Channel, fill_channels
 from robot_rt_control.model.workcell.part_description import PartDescription
+from robot_rt_control.model.workcell.tool_description import ToolDescription
 from robot_rt_control.vocabulary.capacities import MAX_CHANNELS, MAX_JOINTS
-from robot_rt_control.vocabulary.defaults import PERIOD_S
+from robot_rt_control.vocabulary.defaults import EFFORT_TIME_S, PERIOD_S
 from robot_rt_control.vocabulary.enums import CommandMode, OperationalState, PartKind
 from robot_rt_control.vocabulary.part_kinds import PART_KINDS
 
@@ -30,7 +32,8 @@ def sample_part(
     """A part with reasonable limits: ±2.9 rad, 1.5 rad/s, 10 rad/s², 100 rad/s³, 100 Nm.
 
     Its joints are a chain, alternately about z and y, that points straight up at zero; those of a base are x, y [m] and
-    yaw, with the same limits. Sensor values are unknown.
+    yaw, with the same limits. Sensor values are unknown. An arm has the tools `first`, which is on, and `second`, which
+    is LINK_LENGTH longer and 2 kg heavier.
 
     Args:
         dof: number of joints; None: the usual number for the kind.
@@ -52,6 +55,7 @@ def sample_part(
     measured = tuple(Channel(name=channel, type="float") for channel in inputs)
     commanded = tuple(Channel(name=channel, lower=0.0, upper=1.0) for channel in outputs)
     record, limits = _record(n, position), np.zeros(1, limits_dtype)[0]
+    tools = _tools(record, limits) if kind == PartKind.ARM and n else ()
     types = ("prismatic",) * PART_KINDS[kind].sample_prismatic + ("revolute",) * n
     fill_channels(record, limits, measured, commanded)
     return PartDescription(
@@ -66,6 +70,7 @@ def sample_part(
         start_position=np.array(position or (0.0,) * n),
         inputs=measured,
         outputs=commanded,
+        tools=tools,
         initial_record=record,
     )
 
@@ -77,6 +82,8 @@ def _record(n: int, position: Sequence[float]) -> np.record:
     for described in PART_KINDS.values():
         for field in described.fields:
             record[field] = math.nan
+    for field in ("tool_number", "tool_confirmed", "tool_command", "tool_fits"):
+        record[field] = math.nan
     record.tool_orientation[3] = 1.0
     record.at_rest = 1.0
     record.operational_state = float(OperationalState.ENABLED)
@@ -86,6 +93,7 @@ def _record(n: int, position: Sequence[float]) -> np.record:
     record.acceleration_limit[:n] = 10.0  # [rad/s^2]
     record.jerk_limit[:n] = 100.0  # [rad/s^3]
     record.effort_limit[:n] = 100.0  # [Nm]
+    record.effort_rate_limit[:n] = 100.0 / EFFORT_TIME_S
     chain = record.chain
     chain.n_joints = n
     chain.base[:, :3] = chain.tool[:, :3] = np.eye(3)
@@ -99,3 +107,22 @@ def _record(n: int, position: Sequence[float]) -> np.record:
         chain.center_of_mass[j, 2] = 0.5 * LINK_LENGTH
         chain.inertia[j] = 0.01 * np.eye(3)
     return record
+
+
+def _tools(record: np.record, limits: np.record) -> tuple[ToolDescription, ...]:
+    """The tools of a sample arm; the first one is put on."""
+    found, n, chain = [], int(record.dof), record.chain
+    for name, mass, length in (("first", 0.0, 0.0), ("second", 2.0, LINK_LENGTH)):
+        tool: np.record = np.zeros(1, tool_dtype)[0]
+        tool.tool[:] = chain.tool
+        tool.tool[2, 3] += length
+        tool.mass = chain.mass[n - 1] + mass
+        tool.center_of_mass[:], tool.inertia[:] = chain.center_of_mass[n - 1], chain.inertia[n - 1]
+        for field in ("velocity_limit", "acceleration_limit", "jerk_limit"):
+            tool[field] = record[field]
+        for field in ("velocity", "acceleration", "jerk"):
+            tool[field] = limits[field]
+        pose = Pose(position=(0.0, 0.0, LINK_LENGTH + length))
+        found.append(ToolDescription(name=name, pose=pose, mass=mass, record=tool))
+    record.tool_number, record.tool_confirmed, record.tool_fits[:2] = 0.0, 1.0, 1.0
+    return tuple(found)

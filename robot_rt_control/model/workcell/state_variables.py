@@ -76,6 +76,12 @@ def _variables(part: PartDescription) -> Iterator[_Row]:
         for field, first, prefix, letters, unit, text in _TOOL:
             for i, letter in enumerate(letters):
                 yield f"tool.{prefix}{letter}", "float", unit, text.format(letter), field, first + i
+    if part.tools:
+        numbers = ", ".join(f"{i} {tool.name}" for i, tool in enumerate(part.tools))
+        yield "tool", "int", "", f"the tool that is on: {numbers}", "tool_number", None
+        yield "tool_confirmed", "bool", "", "whether the sensors agree with that", "tool_confirmed", None
+        for i, tool in enumerate(part.tools):
+            yield f"tool.{tool.name}.fits", "bool", "", f"whether the sensors let {tool.name} be put on", "tool_fits", i
     for quantity in (*described.measured, *described.derived):
         yield quantity.name, "float", quantity.unit, quantity.description, quantity.field, quantity.index
     for field, channels in (("input", part.inputs), ("output", part.outputs)):

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from robot_rt_control.model.robot.control_tag import ControlTag, TagComponent, read_control_tag
+from robot_rt_control.model.robot.control_tag import MOCKS, OWN_PREFIX, ControlTag, TagComponent, read_control_tag
 from robot_rt_control.model.robot.urdf import Urdf, UrdfJoint
 from robot_rt_control.model.workcell import workcell_schema as schema
 from robot_rt_control.model.workcell.canopen import CANOPEN
 from robot_rt_control.model.workcell.control_tag_fit import check_channels, check_component, check_type
 from robot_rt_control.model.workcell.drives import DRIVES
+from robot_rt_control.model.workcell.external import EXTERNAL
 from robot_rt_control.model.workcell.limits import LimitedJoint
 from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.model.workcell.simulators import SIMULATORS
@@ -26,10 +27,8 @@ from robot_rt_control.vocabulary.part_kinds import JOINT_INTERFACES
 
 MOCK = "mock"
 """The plugin on which every device can run without configuration."""
-OWN_PLUGINS = (CANOPEN, DRIVES, MOCK, *SIMULATORS, "topic")
+OWN_PLUGINS = (CANOPEN, DRIVES, "dynamixel", EXTERNAL, "franka", "franka_hand", MOCK, *SIMULATORS, "topic")
 """In a tag: robot_rt_control/<name>."""
-_OWN = "robot_rt_control/"
-_MOCKS = ("mock_components/GenericSystem", "fake_components/GenericSystem")
 _NEUTRAL = {
     "calculate_dynamics": True,
     "disable_commands": False,
@@ -111,7 +110,8 @@ class TaggedDevices:
             if tag is None:
                 continue
             own = [part for part in parts if part.device == name]
-            for component in (*tag.joints.values(), *tag.others.values()):
+            # What a plugin in C++ offers beside the parts is left alone.
+            for component in () if tag.is_foreign else (*tag.joints.values(), *tag.others.values()):
                 with self._mistakes.collect():
                     check_component(tag, component, own)
             for part in own:
@@ -166,6 +166,8 @@ class TaggedDevices:
         item = f"joint {joint.name!r}"
         for kind, interfaces in (("state", component.states), ("command", component.commands)):
             for interface in interfaces.values():
+                if tag.is_foreign:
+                    continue
                 if interface.name not in JOINT_INTERFACES:
                     what = f"{item}, {kind}_interface {interface.name!r}"
                     self._wrong(tag, interface.line, what, expected="one of " + ", ".join(JOINT_INTERFACES))
@@ -214,8 +216,8 @@ class TaggedDevices:
         plugin = device.plugin  # the workcell file replaces the tag's <hardware>
         if plugin is None:
             plugin = _plugin(tag)
-            parameters = dict(tag.parameters)
-            if tag.plugin in _MOCKS:
+            parameters = {} if plugin == EXTERNAL else dict(tag.parameters)  # a foreign driver reads the tag itself
+            if tag.plugin in MOCKS:
                 for key, neutral in _NEUTRAL.items():
                     if key in parameters and parameters.pop(key) != neutral:
                         expected = f"{str(neutral).lower()}: the mock has no other behaviour"
@@ -245,17 +247,20 @@ def _merge(config: dict[str, Any], more: Mapping[str, Any], tag: ControlTag, plu
 
 def _plugin(tag: ControlTag) -> str:
     """Our plugin for the one that a tag names."""
-    name = tag.plugin.removeprefix(_OWN)
-    if tag.plugin in _MOCKS:
+    name = tag.plugin.removeprefix(OWN_PREFIX)
+    if tag.plugin in MOCKS:
         return MOCK
+    if tag.is_foreign:
+        return EXTERNAL
     if (name in OWN_PLUGINS and name != tag.plugin) or ":" in tag.plugin:
         return name
     raise tag.wrong(
         tag.plugin_line,
         "<plugin>",
-        expected=f"{_MOCKS[0]}, {_OWN} and one of {', '.join(OWN_PLUGINS)}, or package.module:Class",
+        expected=f"{MOCKS[0]}, {OWN_PREFIX} and one of {', '.join(OWN_PLUGINS)}, package.module:Class, "
+        "or package/Class for a plugin in C++",
         got=repr(tag.plugin),
-        hint="Plugins in C++ cannot be loaded. `plugin:` in the workcell file's device replaces <hardware>",
+        hint="`plugin:` in the workcell file's device replaces <hardware>",
     )
 
 

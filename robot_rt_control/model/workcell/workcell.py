@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from robot_rt_control.model.paths import find_workcell
@@ -15,6 +16,8 @@ from robot_rt_control.model.workcell import workcell_schema as schema
 from robot_rt_control.model.workcell.canopen import CANOPEN, CanopenDrives
 from robot_rt_control.model.workcell.controllers import ControllerDescription, read_controllers
 from robot_rt_control.model.workcell.drives import DRIVES, Drives, drive_states, read_drives
+from robot_rt_control.model.workcell.external import EXTERNAL as EXTERNAL
+from robot_rt_control.model.workcell.external import External
 from robot_rt_control.model.workcell.part_builder import PartBuilder
 from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.model.workcell.recovery import RecoveryDescription, read_recoveries
@@ -27,16 +30,20 @@ from robot_rt_control.model.workcell.robot_description import (
 from robot_rt_control.model.workcell.simulators import SIMULATORS, with_simulator
 from robot_rt_control.model.workcell.tagged_devices import MOCK as MOCK
 from robot_rt_control.model.workcell.tagged_devices import OWN_PLUGINS, TaggedDevices
+from robot_rt_control.model.workcell.tools import with_sensors
 from robot_rt_control.text.document import Document, Place
 from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.text.schema import read
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError, unknown
+from robot_rt_control.vocabulary.names import ROS2_CONTROL_DRIVER
 
 TOPIC = "topic"
 """The plugin for ROS topics. A device with a configuration for it, but none for the chosen hardware, runs on it."""
 COMPILED = (MOCK, DRIVES)
 """Plugins whose devices are computed in the loop, without a driver process."""
+NOT_PYTHON = (*COMPILED, EXTERNAL)
+"""Plugins that are no class in Python: no process of this package runs them as a driver."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +64,17 @@ class DeviceDescription:
     """Those of its plugin; on other hardware, such as mock, the first ones that are configured; None: none are."""
     world: dict[str, Any] | None = None
     """What simulators simulate, whatever the plugin is; None: the device is not simulated."""
+    external: External | None = None
+    """Its foreign driver, if that is its plugin."""
+    control_tag: str | None = None
+    """Name of the <ros2_control> tag that it is configured by."""
+
+    @property
+    def driver_command(self) -> tuple[str, ...]:
+        """The command of its foreign driver; empty: it has none, or one that is started by hand."""
+        if self.external is None or self.external.command is not None:
+            return () if self.external is None else self.external.command or ()
+        return (ROS2_CONTROL_DRIVER,) if self.control_tag else ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +116,8 @@ class Workcell:
     """warn or fail: the response to an action that exceeds its time budget."""
     action_type_folders: tuple[Path, ...]
     """Folders below which clients may load action types."""
+    trusted_native_code: tuple[Path, ...]
+    """Folders whose C and C++ code of action types may run in the loop."""
     capabilities: tuple[Path, ...]
     """Files of Python functions for blueprints; one that is missing is listed as broken there."""
     allow_code_upload: bool
@@ -128,15 +148,20 @@ class Workcell:
         Raises:
             DefinitionError: the named device has no driver of its own, or none is named and there is not exactly one.
         """
-        drivers = {device.name: device for device in self.devices if device.plugin not in (*COMPILED, TOPIC)}
+        drivers = {
+            device.name: device
+            for device in self.devices
+            if device.plugin not in (*COMPILED, TOPIC) and (device.external is None or device.external.pace != "loop")
+        }
         what = f"workcell {self.name!r}, clock:=hardware"
         if self.clock_device is not None:
             if self.clock_device not in drivers:
-                plugin = self.device(self.clock_device).plugin
+                plugin, external = self.device(self.clock_device).plugin, self.device(self.clock_device).external
+                paced = "" if external is None else " with `pace: loop`"
                 raise DefinitionError(
                     f"{what}: clock_device {self.clock_device!r}",
                     expected="a device with a driver that has a cycle of its own",
-                    got=f"one on the plugin {plugin!r}",
+                    got=f"one on the plugin {plugin!r}{paced}",
                     hint="Choose other hardware, or clock:=realtime",
                 )
             return drivers[self.clock_device]
@@ -149,9 +174,26 @@ class Workcell:
             )
         return next(iter(drivers.values()))
 
-    def robot_description(self) -> str:
-        """One URDF for the ROS parameter robot_description; see robot_description.py."""
-        return robot_description(self.name, self.parts)
+    def with_tools(self, tools: Mapping[str, str]) -> Workcell:
+        """The workcell with other tools on at the start. Its digest is that of the file.
+
+        Args:
+            tools: part → tool; other parts keep theirs.
+
+        Raises:
+            DefinitionError: there is no such part, or it has no such tool.
+        """
+        for name in tools:
+            self.part(name)
+        return replace(self, parts=tuple(p.with_tool(tools[p.name]) if p.name in tools else p for p in self.parts))
+
+    def robot_description(self, tools: Mapping[str, str] = MappingProxyType({})) -> str:
+        """One URDF for the ROS parameter robot_description; see robot_description.py.
+
+        Args:
+            tools: part → the tool that is on; those of other parts are those of the start.
+        """
+        return robot_description(self.name, self.with_tools(tools).parts)
 
     def joint_state_names(self) -> dict[str, tuple[str, ...]]:
         """Part → its joints' names in robot_description() and /joint_states."""
@@ -222,6 +264,8 @@ def load_workcell(path: Path | str, hardware: str | None = None, *, simulator: s
     chosen = with_simulator(_default_hardware(content) if hardware is None else hardware, simulator)
     choice = _Choice(chosen, content.devices)
     drives = _drives(content, parts, choice, document, mistakes)
+    externals = _externals(content, document, mistakes)
+    parts = with_sensors(parts, document.root / "parts", mistakes)
     controllers = read_controllers(content.controllers, parts, document.root / "controllers", mistakes)
     mistakes.raise_all()
     return Workcell(
@@ -230,17 +274,16 @@ def load_workcell(path: Path | str, hardware: str | None = None, *, simulator: s
         period=content.period,
         hardware=chosen,
         parts=tuple(parts),
-        devices=_devices(content, parts, drives, choice, document.root / "devices", path.parent),
+        devices=_devices(content, parts, drives, externals, choice, document.root / "devices", path.parent),
         action_types=tuple(action_types),
         fault_log=content.fault_log,
         recordings=content.recordings,
         overruns=content.overruns,
         recoveries=recoveries,
         budget_policy=content.budget_policy,
-        action_type_folders=tuple(
-            (path.parent / Path(folder).expanduser()).resolve() for folder in content.action_type_folders
-        ),
-        capabilities=tuple((path.parent / Path(file).expanduser()).resolve() for file in content.capabilities),
+        action_type_folders=_beside(path, content.action_type_folders),
+        trusted_native_code=_beside(path, content.trusted_native_code),
+        capabilities=_beside(path, content.capabilities),
         allow_code_upload=content.allow_code_upload,
         controllers=controllers,
         clock_device=content.clock_device,
@@ -250,10 +293,16 @@ def load_workcell(path: Path | str, hardware: str | None = None, *, simulator: s
     )
 
 
+def _beside(path: Path, named: Sequence[str]) -> tuple[Path, ...]:
+    """Files or folders that are named relative to a file's own folder."""
+    return tuple((path.parent / Path(one).expanduser()).resolve() for one in named)
+
+
 def _check_capacities(content: schema.WorkcellFile, root: Place) -> None:
     for key, count, name in (
         ("parts", len(content.parts), "MAX_PARTS"),
         ("devices", len(content.devices), "MAX_DEVICES"),
+        ("parts", sum(len(getattr(part, "tools", None) or ()) for part in content.parts.values()), "MAX_TOOLS"),
     ):
         limit = getattr(capacities, name)
         if count > limit:
@@ -359,10 +408,24 @@ def _drives(
     return found
 
 
+def _externals(content: schema.WorkcellFile, document: Document, mistakes: Mistakes) -> dict[str, External]:
+    """Device → its foreign driver, of those that have a configuration for one."""
+    found = {}
+    for name, device in content.devices.items():
+        if EXTERNAL in device.plugins:
+            written = EXTERNAL in document.data["devices"][name]  # else its tag has chosen the plugin
+            external, wrong = read(External, document.part("devices", name, EXTERNAL)) if written else (External(), [])
+            mistakes.errors += [error for error, _ in wrong]
+            if external is not None:
+                found[name] = external
+    return found
+
+
 def _devices(
     content: schema.WorkcellFile,
     parts: list[PartDescription],
     drives: Mapping[str, Drives],
+    externals: Mapping[str, External],
     choice: _Choice,
     place: Place,
     folder: Path,
@@ -389,6 +452,8 @@ def _devices(
                 max_age_ticks=device.max_age_ticks,
                 parts=tuple(part.name for part in own),
                 drives=drives.get(name),
+                external=externals[name] if plugin == EXTERNAL else None,
+                control_tag=device.ros2_control,
             )
         )
     return tuple(found)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from robot_rt_control.model.pose import Pose
-from robot_rt_control.model.schema_types import Level, Numbers, PerJoint, Range, Triple
+from robot_rt_control.model.schema_types import Level, Numbers, PerJoint, Range, Six, Triple
 from robot_rt_control.model.workcell.simulators import SIMULATORS
 from robot_rt_control.text.schema import Flag, Model, Number, refuse
 from robot_rt_control.text.schema import Name as AnyName
@@ -223,11 +223,40 @@ class BodyPart(MovingPart):
         return self
 
 
+class ToolLimits(Model):
+    """Limits of an arm while a tool is on: tighter than those in the arm's `limits`."""
+
+    velocity: PerJoint | None = None  # [rad/s or m/s]; None: the arm's
+    acceleration: PerJoint | None = None  # [rad/s^2 or m/s^2]; None: the arm's
+    jerk: PerJoint | None = None  # [rad/s^3 or m/s^3]; None: the arm's
+
+
+class Tool(Model):
+    """A tool that can be put on an arm. What the URDF attaches to tip_link is there beside it, whatever is on."""
+
+    pose: Pose = Pose()  # X of the tool in the tip link
+    mass: Number = Field(default=0.0, ge=0)  # [kg]
+    center_of_mass: Triple = (0.0, 0.0, 0.0)  # [m] in the tip link
+    inertia: Six = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)  # [kg m^2] ixx, ixy, ixz, iyy, iyz, izz about the center of mass
+    limits: ToolLimits = ToolLimits()
+    sensor: str | None = None  # condition by which state variables tell that it is on; None: none tells
+
+    @model_validator(mode="after")
+    def _has_mass(self) -> Tool:
+        if self.mass == 0.0:
+            for key in ("center_of_mass", "inertia"):
+                if any(getattr(self, key)):
+                    raise refuse("a tool with a mass", key=key)
+        return self
+
+
 class Arm(BodyPart):
     kind: Literal["arm"]
     base_link: str  # first link of the chain
     tip_link: str  # last link of the chain
-    tool: Pose = Pose()  # X of the tool in the tip link
+    tool: Pose = Pose()  # X of the tool in the tip link, if it is never changed
+    tools: Annotated[dict[Name, Tool], Field(min_length=1)] | None = None  # that can be put on; None: `tool` alone
+    start_tool: Name | None = None  # the one that is on when the executor starts; None: the first of `tools`
     base_pose: Pose = Pose()  # X_WB: base_link in the world frame
     external_effort: Flag = False  # compute the joints' efforts without those against the weight: state variables
 
@@ -235,6 +264,14 @@ class Arm(BodyPart):
     def _one_source(self) -> Arm:
         if (self.urdf is None) == (self.mounted_on is None):
             raise refuse("either urdf or mounted_on")
+        return self
+
+    @model_validator(mode="after")
+    def _tool_or_tools(self) -> Arm:
+        if self.tools is not None and "tool" in self.model_fields_set:
+            raise refuse("either tool, or tools of which one is on at a time", key="tool")
+        if self.tools is None and self.start_tool is not None:
+            raise refuse("tools, of which it is one", key="start_tool")
         return self
 
 
@@ -384,5 +421,7 @@ class WorkcellFile(Model):
     budget_policy: Literal["warn", "fail"] = "warn"  # an action above its time budget is reported, or also fails
     # clients may load action types from files below these folders, relative to this file; none: from no file
     action_type_folders: tuple[str, ...] = ()
+    # folders, relative to this file, whose C and C++ code of action types may run in the loop: not all of it is proven
+    trusted_native_code: tuple[str, ...] = ()
     allow_code_upload: Flag = False  # clients may send the text of action types
     controllers: dict[Name, Controller] | None = None  # None: a trajectory controller for each arm

@@ -184,6 +184,7 @@ class _TaskReader:
         patches = self._patches()
         pairs = self._pairs()
         controls = self._controls()
+        tools = self._tools()
         time, steps = self._horizon()
         start, start_from = self._start()
         goal, free = self._goal()
@@ -201,6 +202,7 @@ class _TaskReader:
             pairs=pairs,
             patches=patches,
             controls=controls,
+            tools=tools,
             time=time,
             steps=steps,
             at_rest=self.content.target.rest,
@@ -341,6 +343,15 @@ class _TaskReader:
             if self.cell is not None:
                 with self.item("parts", part):
                     self.cell.check_control(part, keys.control)
+        return found
+
+    def _tools(self) -> dict[str, str]:
+        found = {}
+        for part, tool in self.content.tools.items():
+            if self.cell is not None:
+                with self.item("tools", part):
+                    self.cell.workcell.part(part).tool_index(tool)
+                    found[part] = tool
         return found
 
     def _start(self) -> tuple[Start, StartFrom]:

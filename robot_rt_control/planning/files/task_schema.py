@@ -230,6 +230,8 @@ class _MainKeys(Model):
     """Rectangles on the body, an object: faces beside those that its shape has."""
     parts: Annotated[dict[Name, PartKeys], Each] = {}
     """Part → how it is driven; the others by velocity."""
+    tools: dict[Name, Name] = {}
+    """Part → the tool that is on, of those that the workcell lists; default: that of its start."""
     pairs: Annotated[list[PairKeys], Each]
     """What may touch. Nobody says when, where, or in which order."""
     horizon: HorizonKeys

@@ -71,7 +71,8 @@ class Plan:
     """A motion without virtual forces, at the N + 1 ends of its control steps."""
 
     header: dict[str, Any]
-    """format, workcell (its digest), task (its digest), body, joints, velocity_driven, limits, pairs, time [s], steps,
+    """format, workcell (its digest), task (its digest), body, joints, velocity_driven, tools (part → tool), limits,
+    pairs, time [s], steps,
     success, position_error [m], normalized_error, orientation_error [rad], target (position [m], quaternion x y z w),
     free (coordinates of the target that do not count),
     convergence (of each iterate: penalty ω, normalized_error, orientation_error [rad], stiffness_average and
@@ -122,6 +123,11 @@ class Plan:
     def parts(self) -> tuple[str, ...]:
         """The parts that it drives, in the order of its joints."""
         return tuple(dict.fromkeys(name.partition(".")[0] for name in self.header["joints"]))
+
+    @property
+    def tools(self) -> dict[str, str]:
+        """Part → the tool that it is made for, of the parts that list tools."""
+        return dict(self.header.get("tools", {}))
 
     @property
     def at_rest(self) -> bool:
@@ -209,6 +215,7 @@ class Plan:
         self,
         *,
         workcell: int | None = None,
+        tools: Mapping[str, str] | None = None,
         joints: Mapping[str, Sequence[float]] | None = None,
         body: Pose | None = None,
         speed: float | None = None,
@@ -220,6 +227,7 @@ class Plan:
 
         Args:
             workcell: digest of the running one.
+            tools: part → the tool that is on.
             joints: part → [rad or m] measured positions.
             body: X_WB as measured.
             speed: override.
@@ -233,6 +241,7 @@ class Plan:
         raise_all(
             [
                 *self._other_workcell(workcell),
+                *self._other_tools(tools),
                 *self._other_joints(joints or {}, joint_tolerance),
                 *self._other_body(body, body_tolerance, turn_tolerance),
                 *self._other_speed(speed),
@@ -247,6 +256,16 @@ class Plan:
                 got=f"another one, digest {digest:x}",
                 hint="Plan again for this workcell",
             )
+
+    def _other_tools(self, tools: Mapping[str, str] | None) -> Iterable[DefinitionError]:
+        for part, tool in self.tools.items() if tools is not None else ():
+            if tools is not None and tools.get(part, "") != tool:
+                yield DefinitionError(
+                    f"plan: the tool of part {part!r}",
+                    expected=f"{tool!r}, for which it was made",
+                    got=repr(tools.get(part, "")),
+                    hint="Change the tool, or plan again with `tools` in the task",
+                )
 
     def _other_joints(self, joints: Mapping[str, Sequence[float]], tolerance: float) -> Iterable[DefinitionError]:
         for part, measured in joints.items():

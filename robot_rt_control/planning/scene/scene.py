@@ -8,7 +8,7 @@ body and other free objects with each other and with fixed objects.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import mujoco
 import numpy as np
@@ -87,6 +87,8 @@ class Scene:
     pairs: tuple[ScenePair, ...]
     digest: int
     """The workcell's."""
+    tools: dict[str, str] = field(default_factory=dict)
+    """Part → the tool that is on, of the driven parts that list tools."""
     links: tuple[int, ...] = ()
     """Geometries of the robots. Those in no pair collide with nothing here: clearance.py looks at them."""
     objects: tuple[int, ...] = ()
@@ -107,7 +109,7 @@ def build_scene(task: Task) -> Scene:
         DefinitionError: the task names something that the workcell does not have, the workcell has something that
             cannot be simulated here, or the start is outside limits or in penetration.
     """
-    workcell = load_workcell(task.workcell)
+    workcell = load_workcell(task.workcell).with_tools(task.tools)
     try:
         return _Builder(task, workcell).build()
     except HardwareError as error:
@@ -288,6 +290,7 @@ class _Builder:
             gravity=float(np.linalg.norm(self.world.gravity)),
             pairs=tuple(pair for group in self.task.pairs for pair in self._pairs_of(model, group, free)),
             digest=self.workcell.digest,
+            tools={d.part.name: d.part.tool_name(d.part.start_tool) for d in self.drives if d.part.tools},
             links=tuple(model.geom(geom).id for geom, role in roles.items() if role in ("robot", "")),
             objects=tuple(model.geom(geom).id for geom, role in roles.items() if role not in ("robot", "")),
             unchecked=tuple(f"{name}.{link}" for name, its in self.robots.items() for link in its.bodies.unreadable),

@@ -362,6 +362,7 @@ class _Planning:
                 "body": problem.task.body,
                 "joints": list(actuated.names),
                 "velocity_driven": [bool(driven) for driven in actuated.velocity_driven],
+                "tools": problem.scene.tools,
                 "limits": {name: getattr(actuated, name).tolist() for name in LIMITS},
                 "pairs": [pair.name for pair in problem.scene.pairs],
                 "time": problem.task.time,
@@ -403,6 +404,8 @@ def task_digest(task: Task) -> str:
         "free": sorted(task.free),
         "horizon": [task.time, task.steps, task.at_rest],
     }
+    if task.tools:
+        values["tools"] = dict(sorted(task.tools.items()))
     if task.patches:
         values["patches"] = [[p.name, p.pose.model_dump(mode="json"), list(p.size)] for p in task.patches]
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()

@@ -62,6 +62,7 @@ class World:
             runtime.active_action = runtime.fault_joint = -1
             runtime.state = OperationalState.DISABLED
             runtime.snapshot_omits = 8 * (capacities.MAX_DRIVE_STATES - len(part.drive_states))
+        self._list_tools()
         for device in workcell.devices:
             info, record = hardware_info(workcell, device), w.devices[device.index]
             default = defaults.MAX_AGE_TICKS_DRIVER
@@ -82,6 +83,17 @@ class World:
             record.max_age = default if device.max_age_ticks is None else device.max_age_ticks
             for name in device.parts:  # states that are repeated meanwhile are old, and not frozen
                 w.limits[workcell.part(name).index].frozen_ticks += record.max_age
+
+    def _list_tools(self) -> None:
+        w, number = self.memory, 0
+        for part in self.workcell.parts:
+            runtime = w.parts_runtime[part.index]
+            runtime.first_tool, runtime.n_tools = number, len(part.tools)
+            for tool in part.tools:
+                _copy(w.tools[number], tool.record)
+                first = number * capacities.MAX_SENSOR_INSTRUCTIONS
+                w.tool_instructions[first : first + len(tool.instructions)] = tool.instructions
+                number += 1
 
     def link_device(self, index: int, manifest: Manifest) -> None:
         """Connect a device's interfaces with its parts. Before the first tick.

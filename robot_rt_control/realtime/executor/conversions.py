@@ -10,6 +10,7 @@ import numpy as np
 
 from robot_rt_control import msg
 from robot_rt_control.memory.histogram import percentile
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.realtime.executor.executor import Executor
 from robot_rt_control.ros.stop_messages import stop_messages
 
@@ -59,3 +60,12 @@ def status_message(
         del fields["drives"]  # /diagnostics has them
         message.parts.append(msg.PartStatus(**fields))
     return message
+
+
+def tools_on(workcell: Workcell, snapshot: np.record) -> dict[str, str]:
+    """Part → the tool that is on, of the parts that list tools (`layout.snapshot_dtype`)."""
+    return {
+        part.name: part.tool_name(float(snapshot.parts[part.index].measured.tool_number))
+        for part in workcell.parts
+        if part.tools
+    }

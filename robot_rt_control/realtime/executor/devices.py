@@ -5,17 +5,20 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, TypeVar
 
 from robot_rt_control.hardware.drives.cia402 import motor_status
 from robot_rt_control.hardware.drives.network import Network, check_topology, open_network
+from robot_rt_control.hardware.external_device import external_manifest
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.process_image import ProcessImage
 from robot_rt_control.memory.atomics import load_acquire, store_release
 from robot_rt_control.memory.layout import offset_of, world_dtype
-from robot_rt_control.model.workcell.workcell import COMPILED, DeviceDescription
+from robot_rt_control.model.workcell.workcell import COMPILED, EXTERNAL, DeviceDescription
 from robot_rt_control.realtime.executor.assembly import World
-from robot_rt_control.vocabulary.enums import MotorStatus
+from robot_rt_control.vocabulary.enums import DriverMode, ImageError, MotorStatus
 from robot_rt_control.vocabulary.errors import ChannelError, HardwareError
 from robot_rt_control.vocabulary.waiting import Waiting
 
@@ -23,6 +26,31 @@ _log = logging.getLogger(__name__)
 
 _PENDING_IMAGE = offset_of(world_dtype, "pending_image")
 _RETRY_S = 0.1
+
+_Enum = TypeVar("_Enum", bound=IntEnum)
+
+
+def _one_of(kind: type[_Enum], number: int, otherwise: _Enum) -> _Enum:
+    """A member: a foreign driver may write any number."""
+    return kind(number) if number in list(kind) else otherwise
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForeignDriver:
+    """What is seen of the foreign driver of a device in its process image."""
+
+    device: str
+    alive: bool
+    cycles: int
+    late_cycles: int
+    unanswered_cycles: int
+    """Those in which no command came in time for the states that it had published."""
+    mode: DriverMode
+    error: ImageError
+    reason: str
+    age_ticks: int
+    """Since its last states."""
+    max_age_ticks: int
 
 
 class Devices:
@@ -74,14 +102,20 @@ class Devices:
             self._connect(device, image)
 
     def _attach(self, device: DeviceDescription, waiting: Waiting) -> ProcessImage:
+        foreign, last = device.plugin == EXTERNAL, ""
+        # A foreign driver has read its description some time, perhaps of an older workcell.
+        expected = external_manifest(hardware_info(self._world.workcell, device)) if foreign else None
         while True:
             try:
-                return ProcessImage.attach(self._image_name(device.name))
+                return ProcessImage.attach(self._image_name(device.name), expected)
             except ChannelError as error:
+                if str(error) != last and foreign:
+                    last = str(error)
+                    _log.warning("hardware_driver_%s: not attached yet: %s", device.name, last)
                 if not waiting.goes_on(f"the driver process of device {device.name!r}"):
                     raise HardwareError(
                         f"device {device.name!r}: its driver process did not come up ({error})",
-                        hint="Start it: ros2 run robot_rt_control hardware_driver",
+                        hint=f"Start it: ros2 run robot_rt_control {'external' if foreign else 'hardware'}_driver",
                     ) from error
             time.sleep(_RETRY_S)
 
@@ -122,6 +156,31 @@ class Devices:
             for record in self._world.drives.values()
             for motor in record.motors[: int(record.n_motors)]
         )
+
+    def foreign_drivers(self) -> list[ForeignDriver]:
+        """What is seen of the foreign drivers."""
+        found = []
+        for device in self._driven:
+            image = self._images.get(device.name)
+            if device.plugin != EXTERNAL or image is None:
+                continue
+            record, seen = image.record, self._world.memory.devices[device.index]
+            found.append(
+                ForeignDriver(
+                    device=device.name,
+                    alive=image.driver_alive(),
+                    cycles=int(record.state_cycle),
+                    late_cycles=int(record.late_cycles),
+                    unanswered_cycles=int(record.unanswered_cycles),
+                    mode=_one_of(DriverMode, int(record.driver_mode), DriverMode.HOLDING),
+                    # Above these bits is the device's own code.
+                    error=_one_of(ImageError, int(record.state_error) & 0xFF, ImageError.DEVICE),
+                    reason=bytes(record.driver_reason).partition(b"\0")[0].decode(errors="replace"),
+                    age_ticks=int(seen.age),
+                    max_age_ticks=int(seen.max_age),
+                )
+            )
+        return found
 
     def reattach(self) -> None:
         """Attach to the successors of driver processes that have died. The parts stay faulted until cleared."""

@@ -119,6 +119,8 @@ class PartStatus:
     fault_file: str
     active_action: str
     session: str
+    tool: str = ""
+    """The tool that is on; empty: the part lists none."""
     unmonitored: tuple[str, ...] = ()
     """Monitors of its measured motion that are off, with the reason."""
     drives: Mapping[str, str] = field(default_factory=dict)
@@ -313,7 +315,10 @@ class Executor:
             going_on = waiting.goes_on("the first states of " + ", ".join(awaited or self._disabled()))
             if not awaited or not going_on:
                 self._internal_command(Command.ENABLE)
-                if not self._disabled():
+                wrong = self._wrong_tools()
+                if not set(self._disabled()) - set(wrong):
+                    for why in wrong.values():
+                        _log.error("not enabled: %s", why)
                     return
             if not going_on:
                 names = ", ".join(self._disabled())
@@ -323,6 +328,21 @@ class Executor:
                 self.lockstep.step(1)
             else:
                 time.sleep(0.005)
+
+    def _wrong_tools(self) -> dict[str, str]:
+        """Part → that and why its tool keeps it from being enabled."""
+        found = {}
+        for part in self.workcell.parts:
+            record = self.world.memory.parts[part.index]
+            if part.tools and record.tool_confirmed != 1.0:
+                tool = part.tools[int(record.tool_number)]
+                found[part.name] = (
+                    f"part {part.name!r}: the tool {tool.name!r} should be on, but "
+                    f"{'sensors say otherwise' if record.tool_confirmed == 0.0 else 'a sensor is unknown'}"
+                    f"{f' ({tool.sensor})' if tool.sensor else ''}; put on the right one, or call change_tool with it, "
+                    "then enable"
+                )
+        return found
 
     def _disabled(self) -> list[str]:
         runtimes = self.world.memory.parts_runtime
@@ -561,7 +581,8 @@ class Executor:
         store_release(self.world.address + _INTERNAL, 1)
 
     def _awaited(self) -> list[str]:
-        """Parts with joints or outputs whose device does not deliver states without an error.
+        """Parts with joints or outputs whose device does not deliver states without an error, or that of the sensors of
+        their tools.
 
         A driver's first cycles are slow, and one that has missed its executor takes commands again when it has seen
         their enable withdrawn.
@@ -572,6 +593,9 @@ class Executor:
             if not (part.dof or part.outputs):
                 continue
             device = w.devices[w.parts_runtime[part.index].device]
+            if part.tools and math.isnan(w.parts[part.index].tool_confirmed):
+                found.append(part.name)  # a device of its sensors does not deliver yet
+                continue
             starting = bool(device.image) and (device.last_cycle < _CYCLES_BEFORE_ENABLING or bool(device.faulted))
             if starting or not np.isfinite(w.parts[part.index].position[: part.dof]).all():
                 found.append(part.name)
@@ -661,6 +685,7 @@ class Executor:
                     fault=fault_in_words(FAULTS[fault].text, joint, int(runtime.fault_code)),
                     fault_file=self.recorder.path(int(runtime.fault_log)),
                     active_action="" if action is None else bytes(action["name"]).decode(errors="replace"),
+                    tool=part.tool_name(float(w.parts[part.index].tool_number)),
                     unmonitored=part.unmonitored,
                     drives=drive_counters(part, w.parts[part.index].drive_states),
                     session="" if action is None else bytes(tables.sessions[int(action.session)]["name"]).decode(),

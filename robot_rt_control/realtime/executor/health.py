@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from robot_rt_control.memory.stops import Stop
+from robot_rt_control.realtime.executor.devices import ForeignDriver
 from robot_rt_control.realtime.executor.executor import PartStatus
 from robot_rt_control.realtime.executor.tick_periods import LOOP
+from robot_rt_control.vocabulary.enums import ImageError
 from robot_rt_control.vocabulary.health import Health, Level
 
 
@@ -42,6 +44,7 @@ class Reading:
     parts: Sequence[PartStatus]
     stops: Sequence[Stop] = ()
     """Protective stops that are latched, or were released lately."""
+    drivers: Sequence[ForeignDriver] = ()
 
 
 def foreign_clock(now: Reading) -> str:
@@ -54,7 +57,7 @@ def foreign_clock(now: Reading) -> str:
 def executor_health(
     now: Reading, before: Reading | None, periods: Mapping[str, Mapping[str, str]] | None = None
 ) -> list[Health]:
-    """Health of the loop, the control server's link and each part.
+    """Health of the loop, the control server's link, each part and each foreign driver.
 
     Args:
         before: the reading of the last report; None: this is the first one.
@@ -62,7 +65,45 @@ def executor_health(
     """
     periods = periods or {}
     parts = [_part(part, periods.get(part.name, {})) for part in now.parts]
-    return [_loop(now, before, periods.get(LOOP, {})), _server(now), _stops(now), *parts]
+    known = {} if before is None else {driver.device: driver for driver in before.drivers}
+    drivers = [_driver(driver, known.get(driver.device)) for driver in now.drivers]
+    return [_loop(now, before, periods.get(LOOP, {})), _server(now), _stops(now), *parts, *drivers]
+
+
+def driver_name(driver: ForeignDriver) -> str:
+    """The name of a foreign driver in diagnostics and log lines."""
+    return f"hardware_driver_{driver.device}"
+
+
+def driver_trouble(driver: ForeignDriver) -> str:
+    """What is wrong with a foreign driver; empty: nothing."""
+    error = driver.error.name.lower() if driver.error != ImageError.NONE else ""
+    told = f"{error}: {driver.reason}" if error and driver.reason else error
+    if not driver.alive:
+        return "its process is dead" + (f"; it reported {told}" if told else "")
+    if driver.age_ticks > driver.max_age_ticks:
+        return "silent: its process runs and publishes no states"
+    return told
+
+
+def _driver(now: ForeignDriver, before: ForeignDriver | None) -> Health:
+    trouble = driver_trouble(now)
+    level, message = Level.ERROR if trouble else Level.OK, trouble or now.mode.name.lower()
+    # A successor begins to count anew.
+    same = before is not None and before.cycles <= now.cycles and before.late_cycles <= now.late_cycles
+    if not trouble and before is not None and same:
+        cycles, late = now.cycles - before.cycles, now.late_cycles - before.late_cycles
+        unanswered = now.unanswered_cycles - before.unanswered_cycles
+        if late > 0 or unanswered > 0:
+            level = Level.WARN
+            message += f"; of the last {cycles} cycles {late} were late, and {unanswered} had no answer in time"
+    values = {
+        "cycles": str(now.cycles),
+        "late cycles": str(now.late_cycles),
+        "cycles without an answer in time": str(now.unanswered_cycles),
+        "mode": now.mode.name.lower(),
+    }
+    return Health(what=driver_name(now), hardware=now.device, level=level, message=message, values=values)
 
 
 def _stops(now: Reading) -> Health:
@@ -116,6 +157,7 @@ def _server(now: Reading) -> Health:
 def _part(part: PartStatus, periods: Mapping[str, str]) -> Health:
     level = {"enabled": Level.OK, "disabled": Level.WARN}.get(part.operational_state, Level.ERROR)
     values = {"active action": part.active_action, "session": part.session, "fault log": part.fault_file}
+    values["tool"] = part.tool
     values["not monitored"] = "; ".join(part.unmonitored)
     return Health(
         what=f"part {part.name}",

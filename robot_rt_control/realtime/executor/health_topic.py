@@ -76,4 +76,5 @@ class HealthTopic:
             clock_publishers=self._node.count_publishers(self._clock_topic) if self._clock_topic else 0,
             parts=core.part_status(),
             stops=core.known_stops(),
+            drivers=core.devices.foreign_drivers(),
         )

@@ -22,7 +22,7 @@ from robot_rt_control.hardware.from_workcell import with_window
 from robot_rt_control.hardware.picture import PictureFolder, camera_of
 from robot_rt_control.memory.segment_names import channel_name, image_name
 from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
-from robot_rt_control.realtime.executor.conversions import status_message
+from robot_rt_control.realtime.executor.conversions import status_message, tools_on
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions, PartStatus
 from robot_rt_control.realtime.executor.health_topic import LOOK_S, HealthTopic
 from robot_rt_control.realtime.executor.sensor_topics import SensorTopics
@@ -201,8 +201,9 @@ class RealtimeExecutorNode(WorkcellNode):
         latched = QoSProfile(
             depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
         )
-        description = self.create_publisher(std_msgs.msg.String, "robot_description", latched)
-        description.publish(std_msgs.msg.String(data=workcell.robot_description()))
+        self._description = self.create_publisher(std_msgs.msg.String, "robot_description", latched)
+        self._tools_told: dict[str, str] | None = None
+        self._tell_description({p.name: p.tool_name(p.start_tool) for p in workcell.parts if p.tools})
         self._joint_names = workcell.joint_state_names()
         self._joints = self.create_publisher(sensor_msgs.msg.JointState, "joint_states", 10)
         self._status = self.create_publisher(msg.ExecutorStatus, "~/status", 10)
@@ -238,7 +239,7 @@ class RealtimeExecutorNode(WorkcellNode):
             self._made.append(
                 self.create_service(srv.TakePicture, "~/take_picture", self._take_picture, callback_group=slow)
             )
-        self._made += [step, self._joints, self._status, description, *self._sensors.publishers]
+        self._made += [step, self._joints, self._status, self._description, *self._sensors.publishers]
 
     def _stamp(self, time_ns: int) -> Time:
         """A tick's start on the ROS clock: simulated time in lockstep."""
@@ -251,6 +252,7 @@ class RealtimeExecutorNode(WorkcellNode):
         if core is None or not self.active:
             return
         snapshot = core.channel.snapshot()
+        self._tell_description(tools_on(core.workcell, snapshot))
         message = sensor_msgs.msg.JointState()
         message.header.stamp = self._stamp(int(snapshot.time_ns))
         for part in core.workcell.parts:
@@ -263,6 +265,12 @@ class RealtimeExecutorNode(WorkcellNode):
             message.effort.extend(measured.effort[: part.dof].tolist())
         self._joints.publish(message)
         self._sensors.publish(message.header.stamp, snapshot)
+
+    def _tell_description(self, tools: dict[str, str]) -> None:
+        """Publish the robot_description, and again whenever another tool is on: TF follows it."""
+        if tools != self._tools_told:
+            self._tools_told = tools
+            self._description.publish(std_msgs.msg.String(data=self._core().workcell.robot_description(tools)))
 
     def _publish_clock(self) -> None:
         core = self.executor_core

@@ -1,5 +1,5 @@
-"""Log lines for what goes wrong in an executor: part faults, protective stops, a lost control server, a loop that stood
-still."""
+"""Log lines for what goes wrong in an executor: part faults, protective stops, foreign drivers, a lost control server,
+a loop that stood still."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from robot_rt_control.memory.stops import Stop
 from robot_rt_control.realtime.executor.executor import PartStatus
-from robot_rt_control.realtime.executor.health import Reading, foreign_clock
+from robot_rt_control.realtime.executor.health import Reading, driver_name, driver_trouble, foreign_clock
 
 STOOD_S = 1.0
 """A loop that stood still for less is not worth a line: its deadline misses are counted."""
@@ -49,6 +49,8 @@ class TroubleLog:
         self._last: Reading | None = None
         self._still_s = 0.0
         self._parts: dict[str, _Known] = {}
+        self._drivers: dict[str, str] = {}
+        """Foreign driver → the trouble that was reported."""
         self._stops: dict[int, Stop] = {}
         """Number → protective stop that was reported, and whose release was not."""
         self._newest_stop = 0
@@ -63,7 +65,16 @@ class TroubleLog:
             self._look_at_loop(now, last)
         for part in now.parts:
             self._look_at_part(part, now.time_s)
+        self._look_at_drivers({driver_name(driver): driver_trouble(driver) for driver in now.drivers})
         self._look_at_stops({stop.number: stop for stop in now.stops})
+
+    def _look_at_drivers(self, troubles: dict[str, str]) -> None:
+        for name, trouble in troubles.items():
+            if trouble and trouble != self._drivers.get(name, ""):
+                self._error(f"{name}: {trouble}")
+            elif not trouble and self._drivers.get(name, ""):
+                self._info(f"{name}: all is well again")
+        self._drivers = troubles
 
     def _look_at_stops(self, present: dict[int, Stop]) -> None:
         for number, stop in present.items():

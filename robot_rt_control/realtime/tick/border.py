@@ -6,9 +6,9 @@ out of the system limits in spite of that does not leave. The part brakes from i
 
 import math
 
+from robot_rt_control.hardware.jerk_limit import braking_speed
 from robot_rt_control.memory.joint_modes import mode_of
 from robot_rt_control.native.realtime_code import realtime
-from robot_rt_control.realtime.tick.jerk_limit import braking_speed
 from robot_rt_control.realtime.tick.limit_step import limit_joints
 from robot_rt_control.realtime.tick.parts import fault_part
 from robot_rt_control.vocabulary.enums import CommandMode, FaultReason

@@ -27,6 +27,7 @@ from robot_rt_control.realtime.tick.parameter_update import parameters_beside, t
 from robot_rt_control.realtime.tick.parts import clear_fault, disable_part, enable_part
 from robot_rt_control.realtime.tick.protective_stop import release_protective_stop, stop_protectively
 from robot_rt_control.realtime.tick.suspension import resume_session
+from robot_rt_control.realtime.tick.tools import change_by_command
 from robot_rt_control.realtime.tick.trial_start import give_way, refusal_of_start, report_trial
 from robot_rt_control.vocabulary import capacities, defaults
 from robot_rt_control.vocabulary.enums import (
@@ -53,6 +54,7 @@ _ENABLE, _DISABLE, _CLEAR_FAULTS = int(Command.ENABLE), int(Command.DISABLE), in
 _PROTECTIVE_STOP, _RELEASE = int(Command.PROTECTIVE_STOP), int(Command.RELEASE_PROTECTIVE_STOP)
 _SERVER_LOST, _SET_PARAMETERS = int(Command.SERVER_LOST), int(Command.SET_PARAMETERS)
 _DETACH, _RESUME = int(Command.DETACH), int(Command.RESUME)
+_CHANGE_TOOL = int(Command.CHANGE_TOOL)
 
 _DONE = int(EventKind.COMMAND_DONE)
 _REFUSED = int(EventKind.COMMAND_REFUSED)
@@ -203,6 +205,8 @@ def _execute(w, ch, c, parameters):
             stop_session(w, ch, i, _BY_COMMAND, DEFAULT)
         return 0
     session = _session_index(w, c.session)
+    if c.command == _CHANGE_TOOL and (session >= 0 or c.session == 0):  # 0: one that has defined nothing yet
+        return change_by_command(w, ch, c.part, c.signal)
     if session < 0:
         return _OTHER_SESSION
     if c.command == _START:

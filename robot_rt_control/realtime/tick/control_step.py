@@ -1,5 +1,7 @@
 """Step 5: set_parameters, then control, of every active action."""
 
+import math
+
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.action_time import show_motion
 from robot_rt_control.realtime.tick.activation import call, fail_activation
@@ -30,6 +32,7 @@ def _prepare_commands(w, slot):
             part.position_command[j] = part.commanded_position[j]
             part.velocity_command[j] = 0.0
             part.effort_command[j] = 0.0
+        part.tool_command = math.nan
         hold_outputs(part)
 
 

@@ -1,22 +1,16 @@
 """Step 6, limits: whatever an action wrote, what leaves is finite, within the limits, and can still brake.
 
-A limited jerk: jerk_limit.py. Efforts near a limit: effort_barrier.py. Otherwise, for a joint with position q,
-velocity v and deceleration a, moving towards a limit at distance d, the next period's velocity must leave room to
-brake: v dt + v^2 / (2 a) <= d, hence v <= -a dt + sqrt((a dt)^2 + 2 a d).
-
-A position command that a joint cannot reach within a period is approached like such a limit, in the frame that moves
-with the command. Else a joint that was late once would come to its command with the velocity that made up for it, and
-swing about it for good.
+Positions and velocities: hardware/approach.py. Efforts near a limit: effort_barrier.py.
 """
 
 import math
 
+from robot_rt_control.hardware.approach import approach, next_velocity
 from robot_rt_control.memory.joint_modes import commanded_modes, mode_of, with_mode
-from robot_rt_control.native.realtime_code import inlined, realtime
+from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.action_time import keep_speed
 from robot_rt_control.realtime.tick.effort_barrier import bounded_effort, braking_effort
 from robot_rt_control.realtime.tick.feedback import judge_feedback
-from robot_rt_control.realtime.tick.jerk_limit import braking_speed, jerk_limited_approach, jerk_limited_velocity
 from robot_rt_control.realtime.tick.outputs import limit_outputs
 from robot_rt_control.realtime.tick.parts import fault_part
 from robot_rt_control.vocabulary.enums import (
@@ -37,36 +31,6 @@ _POSITION_LIMIT = int(FaultReason.POSITION_LIMIT)
 _VELOCITY_LIMIT = int(FaultReason.VELOCITY_LIMIT)
 
 
-@inlined
-def limited_velocity(limits, j, q, v_last, v, dt):
-    """The velocity nearest to `v` that keeps all limits of joint j, from position q and last velocity v_last."""
-    top = limits.velocity[j]
-    v = min(max(v, -top), top)
-    # A joint that is too fast (after effort commands) comes down to its limit without a jolt.
-    change = limits.acceleration[j] * dt
-    v = min(max(v, v_last - change), v_last + change)
-    return _able_to_brake(limits, j, q, v, dt)
-
-
-@inlined
-def _able_to_brake(limits, j, q, v, dt):
-    # Braking before a limit comes before the bound on acceleration: it is the last to be applied.
-    v = min(v, braking_speed(limits.position_upper[j] - q, limits.acceleration[j], dt))
-    return max(v, -braking_speed(q - limits.position_lower[j], limits.acceleration[j], dt))
-
-
-@inlined
-def _next_velocity(part, limits, j, q, v, settle, dt):
-    """The velocity nearest to `v` that keeps all limits of joint j, from position q and the last command."""
-    if limits.jerk[j] <= 0.0:
-        return limited_velocity(limits, j, q, part.commanded_velocity[j], v, dt)
-    v = jerk_limited_velocity(
-        limits, j, q, part.commanded_velocity[j], part.commanded_acceleration[j], v, settle, dt
-    )
-    # Where it was not braked in time (its range or its state jumped), this comes before the bound on jerk.
-    return _able_to_brake(limits, j, q, v, dt)
-
-
 @realtime
 def _leave(part, j, q, v, dt):
     """Remember the command: where joint j shall be at the end of this period, and how fast."""
@@ -74,31 +38,6 @@ def _leave(part, j, q, v, dt):
     part.commanded_acceleration[j] = (v - part.commanded_velocity[j]) / dt
     part.commanded_velocity[j] = v
     part.commanded_position[j] = q
-
-
-@realtime
-def approach(part, limits, j, wanted, last, dt):
-    """The velocity of a position command: `wanted`, with which the joint is there at the end of this period, or if it
-    could not stay there, the fastest one from which it still can.
-
-    Args:
-        last: position command of the tick before.
-    """
-    q, v_last, jerk = part.commanded_position[j], part.commanded_velocity[j], limits.jerk[j]
-    follow, gap = (part.position_command[j] - last) / dt, last - q
-    if not abs(follow) <= limits.velocity[j]:  # it has jumped
-        follow, gap = 0.0, part.position_command[j] - q
-    v = _next_velocity(part, limits, j, q, wanted, False, dt)
-    if v == wanted:
-        most = limits.acceleration[j] * dt if jerk <= 0.0 else jerk * dt * dt
-        if gap == 0.0 or abs(v - follow) <= most:
-            return v
-    if jerk > 0.0:
-        v = jerk_limited_approach(limits, j, q, v_last, part.commanded_acceleration[j], gap, follow, dt)
-        return _able_to_brake(limits, j, q, v, dt)
-    sign = 1.0 if gap > 0.0 or (gap == 0.0 and v_last < follow) else -1.0
-    v = follow + sign * braking_speed(abs(gap), limits.acceleration[j], dt)
-    return limited_velocity(limits, j, q, v_last, v, dt)
 
 
 @realtime
@@ -120,7 +59,7 @@ def _present_position(part, j):
 @realtime
 def _limit_velocity(part, limits, j, settle, dt):
     q = _present_position(part, j)
-    v = _next_velocity(part, limits, j, q, part.velocity_command[j], settle, dt)
+    v = next_velocity(part, limits, j, q, part.velocity_command[j], settle, dt)
     _leave(part, j, q + v * dt, v, dt)
     part.commanded_effort[j] = 0.0
 
@@ -147,7 +86,7 @@ def _brake(part, limits, j, mode, dt):
         _limit_velocity(part, limits, j, True, dt)
     else:
         q = part.commanded_position[j]
-        v = _next_velocity(part, limits, j, q, 0.0, True, dt)
+        v = next_velocity(part, limits, j, q, 0.0, True, dt)
         _leave(part, j, q if v == 0.0 else q + v * dt, v, dt)
         part.commanded_effort[j] = 0.0
 

@@ -7,6 +7,7 @@ is an index out of range. So installing a new action type never recompiles the t
 
 With NUMBA_DISABLE_JIT=1 there is no native code: `register_interpreted` puts a Python function in the place
 of an entry, under an address that means nothing else, and `call_action` builds the records from the addresses.
+Entries of code in C or C++ are native then as well.
 """
 
 from __future__ import annotations
@@ -55,7 +56,33 @@ def record_at(address: int, dtype: np.dtype) -> np.record:
     return np.frombuffer(memoryview(memory), dtype)[0]
 
 
+ENTRY = ctypes.CFUNCTYPE(
+    ctypes.c_int32, ctypes.POINTER(ctypes.c_int64), ctypes.c_void_p, *[ctypes.c_void_p] * (2 + MAX_ACTION_SLOTS)
+)
+"""The type of an entry, for Python."""
+
+
+def call_entry(address: int, state_address: int, params_address: int, *parts: int) -> int:
+    """Call the native entry at an address from Python, as `call_action` does from the tick.
+
+    Args:
+        address: of the entry.
+        state_address, params_address, parts: addresses of the records, one part for each slot.
+
+    Returns:
+        As `call_action`.
+    """
+    result = ctypes.c_int64(0)
+    unused = (0,) * (MAX_ACTION_SLOTS - len(parts))
+    failed = ENTRY(address)(
+        ctypes.byref(result), ctypes.byref(ctypes.c_void_p()), state_address, params_address, *parts, *unused
+    )
+    return _BOUNDS if failed else result.value
+
+
 def _call_interpreted(address: int, state_address: int, params_address: int, p0: int, p1: int, p2: int, p3: int) -> int:
+    if int(address) not in _interpreted:  # C or C++
+        return call_entry(int(address), int(state_address), int(params_address), *map(int, (p0, p1, p2, p3)))
     function, state_dtype, params_dtype, n_slots = _interpreted[int(address)]
     parts = [record_at(int(p), part_dtype) for p in (p0, p1, p2, p3)[:n_slots]]
     try:

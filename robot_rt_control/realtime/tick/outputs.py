@@ -52,7 +52,7 @@ def settle_outputs(w, p):
 def are_outputs_settling(w, p):
     """Whether outputs of a part that is not enabled have still to be written; ends when all are read back."""
     pr = w.parts_runtime[p]
-    if pr.outputs_settling == 0 or w.devices[pr.device].faulted == 1:
+    if pr.outputs_settling == 0 or w.devices[pr.device].faulted != 0:
         return False
     part = w.parts[p]
     limits = w.limits[p]

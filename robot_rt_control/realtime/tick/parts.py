@@ -38,6 +38,7 @@ _BY_FAULT = int(StopCause.PART_FAULT)
 _BY_COMMAND = int(StopCause.COMMAND)
 _STILL_FAULTED = int(Refusal.STILL_FAULTED)
 _NOT_ENABLED = int(Refusal.PART_NOT_ENABLED)
+_WRONG_TOOL, _TOOL_UNKNOWN = int(Refusal.WRONG_TOOL), int(Refusal.TOOL_UNKNOWN)
 
 
 @realtime
@@ -93,7 +94,8 @@ def clear_fault(w, p):
     if pr.state != _FAULTED:
         return 0
     d = w.devices[pr.device]
-    if d.age > d.max_age or d.faulted == 1 or unknown_joint(w, p) >= 0:
+    d.clears += 1  # also if it cannot be cleared yet: its driver may then bring the device back
+    if d.age > d.max_age or d.faulted != 0 or unknown_joint(w, p) >= 0:
         return _STILL_FAULTED
     if d.drives != 0:
         drives = drives_at(d.drives)
@@ -109,6 +111,13 @@ def clear_fault(w, p):
 
 
 @realtime
+def refusal_by_sensor(w, p, number):
+    """Why sensors do not let a tool of a part that lists tools be on; 0: they do."""
+    fits = w.parts[p].tool_fits[number]
+    return 0 if fits == 1.0 else _WRONG_TOOL if fits == 0.0 else _TOOL_UNKNOWN
+
+
+@realtime
 def enable_part(w, ch, p):
     """Enable motion, starting from the measured position. Returns 0, or why not.
 
@@ -120,13 +129,16 @@ def enable_part(w, ch, p):
         return 0
     if pr.state == _FAULTED:
         return _STILL_FAULTED
-    if not _is_known(w, p):
+    if unmeasured_joint(w, p) >= 0:
         return _NOT_ENABLED
+    refusal = refusal_by_sensor(w, p, int(w.parts[p].tool_number)) if pr.n_tools > 0 else 0
+    if refusal != 0:
+        return refusal
     if w.protective_stop == 0.0:
         pr.held = 0
     if pr.enabling > 0 or pr.rest_wait > 0:
         return 0
-    if _is_at_rest(w, p):
+    if is_at_rest(w, p):
         _begin_enabling(w, ch, p)
     else:
         pr.rest_wait = pr.rest_wait_ticks
@@ -140,13 +152,13 @@ def has_efforts_alone(w, p):
 
 
 @realtime
-def _is_known(w, p):
-    """Whether what a part needs is measured, so that it may be enabled."""
+def unmeasured_joint(w, p):
+    """The first joint of which is not measured what a part needs to be enabled; -1: there is none."""
     part = w.parts[p]
     for j in range(part.dof):
         if not math.isfinite(part.position[j]) or (has_efforts_alone(w, p) and not math.isfinite(part.velocity[j])):
-            return False
-    return True
+            return j
+    return -1
 
 
 @realtime
@@ -170,7 +182,7 @@ def has_rested(w, p):
 
 
 @realtime
-def _is_at_rest(w, p):
+def is_at_rest(w, p):
     """Whether the last command of a part has come to rest: else it would begin with a step when it is enabled.
 
     An effort says nothing about motion, and its joint's commanded velocity is the measured one.
@@ -194,7 +206,7 @@ def wait_for_rest(w, ch, p):
     """The enabling of a part that has braked goes on once it is at rest. If that takes too long, it has ended."""
     pr = w.parts_runtime[p]
     pr.rest_wait -= 1
-    if _is_known(w, p) and _is_at_rest(w, p):
+    if unmeasured_joint(w, p) < 0 and is_at_rest(w, p):
         pr.rest_wait = 0
         _begin_enabling(w, ch, p)
 
@@ -203,6 +215,8 @@ def wait_for_rest(w, ch, p):
 def _begin_enabling(w, ch, p):
     pr = w.parts_runtime[p]
     drives = w.devices[pr.device].drives
+    if pr.n_tools > 0 and refusal_by_sensor(w, p, int(w.parts[p].tool_number)) != 0:
+        return  # another tool was put on while it came to rest
     if drives == 0:
         start_motion(w, ch, p)
     else:

@@ -6,18 +6,17 @@ from typing import Any
 
 from robot_rt_control.hardware.drives.bus_exchange import REPORTED
 from robot_rt_control.hardware.drives.exchange import take_reports
-from robot_rt_control.hardware.image import read_state
+from robot_rt_control.hardware.image import read_state, reported_error
 from robot_rt_control.hardware.mock_cycle import MOCK_PLUGIN, mock_cycle
 from robot_rt_control.memory.atomics import address_of, record_at
 from robot_rt_control.memory.drive_layout import drives_at
 from robot_rt_control.memory.layout import link_dtype, offset_of, world_dtype
 from robot_rt_control.memory.plain_access import load_f8, store_f8
-from robot_rt_control.model.kinematics.forward import tool_state
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.action_time import set_time
+from robot_rt_control.realtime.tick.derive import derive
 from robot_rt_control.realtime.tick.drive_step import follow_drives, read_drives
 from robot_rt_control.realtime.tick.feedback import unknown_joint
-from robot_rt_control.realtime.tick.gravity import find_gravity
 from robot_rt_control.realtime.tick.parts import (
     count_rest,
     fault_part,
@@ -25,15 +24,13 @@ from robot_rt_control.realtime.tick.parts import (
     takes_commands,
     wait_for_rest,
 )
-from robot_rt_control.vocabulary import defaults
-from robot_rt_control.vocabulary.enums import FaultReason, OperationalState, PartKind
+from robot_rt_control.realtime.tick.tools import judge_tools
+from robot_rt_control.vocabulary.enums import FaultReason, OperationalState
 
 _ENABLED = int(OperationalState.ENABLED)
-_FORCE_TORQUE = int(PartKind.FORCE_TORQUE_SENSOR)
 _STALE = int(FaultReason.STALE_HARDWARE)
 _UNKNOWN = int(FaultReason.UNKNOWN_FEEDBACK)
 _HARDWARE_ERROR = int(FaultReason.HARDWARE_ERROR)
-_REST = defaults.REST_SPEED_FRACTION
 _READS = offset_of(world_dtype, "reads")
 _LINK_SIZE = link_dtype.itemsize
 
@@ -59,38 +56,9 @@ def _read_device(w, d):
     else:
         dev.age += 1
         if new < 0:
-            dev.faulted = 1
+            dev.faulted = reported_error(dev.image)
     if dev.drives != 0:
         take_reports(drives_at(dev.drives), dev)
-
-
-@realtime
-def _derive(w, p):
-    """Compute the tool's pose and twist, `at_rest` and `external_effort` from the measured joints; a wrench's norms."""
-    part = w.parts[p]
-    if part.dof == 0:
-        if w.parts_runtime[p].kind == _FORCE_TORQUE:
-            f = part.wrench
-            part.force_norm = math.sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2])
-            part.torque_norm = math.sqrt(f[3] * f[3] + f[4] * f[4] + f[5] * f[5])
-        return
-    if part.chain.n_joints > 0:
-        tool_state(
-            part.chain, part.position, part.velocity, part.tool_position, part.tool_orientation, part.tool_twist
-        )
-    if w.parts_runtime[p].external_effort == 1:
-        find_gravity(w, p)
-        for j in range(part.dof):
-            part.external_effort[j] = part.effort[j] - part.gravity_effort[j]
-    resting = 1.0
-    for j in range(part.dof):
-        slow = _REST * w.limits[p].velocity[j]
-        if abs(part.commanded_velocity[j]) > slow or abs(part.velocity[j]) > slow:
-            resting = 0.0
-        elif math.isnan(part.velocity[j]):
-            resting = math.nan
-            break
-    part.at_rest = resting
 
 
 @realtime
@@ -120,7 +88,7 @@ def read(w, ch):
         dev = w.devices[pr.device]
         set_time(w, p)
         part.age = dev.age
-        _derive(w, p)
+        derive(w, p)
         if dev.drives != 0:
             follow_drives(w, ch, p)
         if pr.state != _ENABLED and has_efforts_alone(w, p):
@@ -130,7 +98,8 @@ def read(w, ch):
                 continue  # its values are unknown until they come again
             if dev.age > dev.max_age:
                 fault_part(w, ch, p, _STALE, -1)
-            elif dev.faulted == 1:
+            elif dev.faulted != 0:
+                pr.fault_code = dev.faulted >> 8
                 fault_part(w, ch, p, _HARDWARE_ERROR, -1)
             else:
                 joint = unknown_joint(w, p)
@@ -140,6 +109,9 @@ def read(w, ch):
                 wait_for_rest(w, ch, p)
         else:
             _follow(w, p)
+    for p in range(w.n_parts):
+        if w.parts_runtime[p].n_tools > 0:
+            judge_tools(w, p)
 
 
 @realtime

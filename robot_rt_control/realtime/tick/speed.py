@@ -18,9 +18,9 @@ any tick.
 
 import math
 
+from robot_rt_control.hardware.jerk_limit import braking_speed
 from robot_rt_control.native.realtime_code import inlined, realtime
 from robot_rt_control.realtime.tick.action_time import is_real, set_time
-from robot_rt_control.realtime.tick.jerk_limit import braking_speed
 from robot_rt_control.vocabulary.defaults import ACCELERATION_MARGIN, JERK_MARGIN
 from robot_rt_control.vocabulary.enums import OperationalState
 

@@ -18,6 +18,7 @@ from robot_rt_control.realtime.tick.sense_step import sense
 from robot_rt_control.realtime.tick.speed import advance_speed
 from robot_rt_control.realtime.tick.strategy_step import select
 from robot_rt_control.realtime.tick.stream_step import take_streams
+from robot_rt_control.realtime.tick.tools import change_by_actions
 from robot_rt_control.realtime.tick.write_step import write
 
 
@@ -37,6 +38,7 @@ def tick(w, ch):
     react(w, ch)
     select(w, ch)
     control(w, ch)
+    change_by_actions(w, ch)
     limit(w, ch)
     write(w, ch)
     record(w, ch)

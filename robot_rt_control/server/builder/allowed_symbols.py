@@ -21,6 +21,18 @@ _ALLOCATION = (
 _REASONS = (
     (r"NRT_|malloc|calloc|realloc|free$|numba_attempt_nocopy_reshape", _ALLOCATION),
     (
+        r"_Zn[wa]|_Zd[la]",
+        ("allocates memory: a container, a text, or new and delete of C++", "Use arrays of fixed size, std::array"),
+    ),
+    (
+        r"(f|s|sn|v)?(print|scan)f|f?put|f?get|f?write|f?read|f?open|__assert|exit|abort",
+        ("calls the system", "Make what is to be seen a state variable, and return a positive status as a failure"),
+    ),
+    (
+        r"_ZSt|_ZNSt|__cxa|__gxx|_Unwind|__dso_handle|atexit",
+        ("needs the runtime library of C++", "Use templates that need none, and constant initial values"),
+    ),
+    (
         r"numba_xx|numba_ez_|numba_raw_|cblas|dgemm",
         ("calls the linear algebra library", "Write loops over fields of fixed size"),
     ),

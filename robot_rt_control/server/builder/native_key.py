@@ -18,13 +18,14 @@ _BUILDER = tuple(
     f"robot_rt_control.server.{name}"
     for name in (
         *("builder.native", "builder.type_check", "builder.call_lines", "builder.allowed_symbols", "builder.measure"),
+        *("builder.c_code", "builder.c_header"),
         "code.source",
     )
 )
 """What makes native code of an action type, refuses it, or measures it after it was compiled."""
 
 
-def native_key(source: ActionSource, functions: Iterable[Any]) -> str:
+def native_key(source: ActionSource, functions: Iterable[Any], further: Iterable[str] = ()) -> str:
     """The key of an action type's native code: it differs whenever the code, or what was measured of it, could.
 
     Comments and docstrings do not count, in users' files as little as in this package.
@@ -32,6 +33,7 @@ def native_key(source: ActionSource, functions: Iterable[Any]) -> str:
     Args:
         source: the action type.
         functions: its real-time methods, and the functions that they call and that are compiled with them.
+        further: what decides about methods in C or C++.
 
     Returns:
         64 hexadecimal digits.
@@ -46,5 +48,5 @@ def native_key(source: ActionSource, functions: Iterable[Any]) -> str:
     add(source.class_name, source.file.name, len(source.action_type.slots))
     add(*[layout_digest(d) for d in (part_dtype, state_dtype(source.action_type), parameter_dtype(source.action_type))])
     # The whole files of the action type: its example and `prepare_parameters` decide what is measured.
-    add(files_digest(source.module))
+    add(files_digest(source.module), *further)
     return digest.hexdigest()

@@ -68,23 +68,32 @@ class Builder:
         """Process id of the builder process, None while there is none."""
         return self._process.pid if self._process is not None else None
 
-    def build(self, spec: str | type[ActionType], progress: Progress = _nobody) -> BuiltType:
+    def build(
+        self,
+        spec: str | type[ActionType],
+        progress: Progress = _nobody,
+        trusted: Sequence[Path] | None = None,
+    ) -> BuiltType:
         """Build one action type, or find it in the cache.
 
         Args:
             spec: "file.py:Class", "module:Class" or the class itself.
             progress: called with what is being done ("compiling sine_wave: ..."), in the calling thread.
+            trusted: see `build.build`.
 
         Raises:
             CompileError: the code is refused, or building it crashed or took too long.
         """
-        (result,) = self.build_many([spec], progress)
+        (result,) = self.build_many([spec], progress, trusted)
         if isinstance(result, CompileError):
             raise result
         return result
 
     def build_many(
-        self, specs: Sequence[str | type[ActionType]], progress: Progress = _nobody
+        self,
+        specs: Sequence[str | type[ActionType]],
+        progress: Progress = _nobody,
+        trusted: Sequence[Path] | None = None,
     ) -> list[BuiltType | CompileError]:
         """Build several action types; one that is refused does not stop the others.
 
@@ -92,7 +101,7 @@ class Builder:
             For each spec, in their order: the built type, or why there is none.
         """
         texts = [_absolute(s) if isinstance(s, str) else spec_of(s) for s in specs]
-        return self._serve("build", texts, progress)
+        return self._serve("build", texts, progress, trusted)
 
     def find(self, place: str) -> list[str]:
         """The specs of all action types that a file or module defines, in their order.
@@ -108,7 +117,9 @@ class Builder:
             raise found
         return list(found)
 
-    def _serve(self, task: str, texts: list[str], progress: Progress) -> list[Any]:
+    def _serve(
+        self, task: str, texts: list[str], progress: Progress, trusted: Sequence[Path] | None = None
+    ) -> list[Any]:
         with self._lock:
             results: list[Any] = []
             while len(results) < len(texts):
@@ -116,7 +127,7 @@ class Builder:
                     raise CompileError("the builder is closed", hint="Make a new Builder")
                 # If the builder process itself dies, the next action type gets a new one.
                 try:
-                    results += self._request(task, texts[len(results) :], progress)
+                    results += self._request(task, texts[len(results) :], progress, trusted)
                 except BaseException:
                     self._end()  # what it still says must not answer the next request
                     raise
@@ -141,11 +152,13 @@ class Builder:
         if process is not None:
             process.close()
 
-    def _request(self, task: str, specs: list[str], progress: Progress) -> list[Any]:
+    def _request(self, task: str, specs: list[str], progress: Progress, trusted: Sequence[Path] | None) -> list[Any]:
         """Results of the first specs at least: all that were built, and one more if the builder process died."""
         results: list[Any] = []
         process = self._start()
-        process.send({"task": task, "specs": specs, "path": import_path(), "timeout": self.timeout})
+        folders = None if trusted is None else [str(folder) for folder in trusted]
+        request = {"task": task, "specs": specs, "path": import_path(), "timeout": self.timeout, "trusted": folders}
+        process.send(request)
         watch = WorkWatch(process.pid, processor_s=self.timeout + _STARTUP_S, idle_s=_SILENCE_S)
         while len(results) < len(specs):
             try:

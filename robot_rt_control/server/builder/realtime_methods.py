@@ -12,7 +12,8 @@ from typing import Any
 
 from robot_rt_control.definitions.action_type import ActionType, realtime_method_names
 from robot_rt_control.server.builder.violation import Violation, refuse
-from robot_rt_control.vocabulary.capacities import MAX_ACTION_SLOTS
+from robot_rt_control.server.code.source import layouts_of
+from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import CapacityError, CompileError
 
 
@@ -80,20 +81,35 @@ def source_of(function: FunctionType) -> FunctionSource:
     return FunctionSource(function, node, code.co_filename)
 
 
+def check_sizes(action_type: type[ActionType]) -> None:
+    """Check what the loop has room for, whatever language the real-time methods are written in.
+
+    Raises:
+        CapacityError: too many slots, or too large a state record.
+    """
+    state, _ = layouts_of(action_type)
+    for what, most, unit, got in (
+        ("slots", "MAX_ACTION_SLOTS", "", len(action_type.slots)),
+        ("the state of an action", "ACTION_STATE_BYTES", " bytes", state.itemsize),
+    ):
+        limit = getattr(capacities, most)
+        if got > limit:
+            raise CapacityError(
+                f"action type {action_type.name!r}: {what}",
+                expected=f"at most {limit}{unit} ({most})",
+                got=f"{got}{unit}",
+            )
+
+
 def realtime_methods(action_type: type[ActionType]) -> dict[str, FunctionSource]:
     """The real-time methods that an action type defines or inherits, in the order of `realtime_method_names`.
 
     Raises:
         CompileError: one is not a static method, or does not take state, params and one part for each slot.
-        CapacityError: too many slots.
+        CapacityError: as `check_sizes`.
     """
+    check_sizes(action_type)
     slots = tuple(s.name for s in action_type.slots)
-    if len(slots) > MAX_ACTION_SLOTS:
-        raise CapacityError(
-            f"action type {action_type.name!r}: slots",
-            expected=f"at most {MAX_ACTION_SLOTS} (MAX_ACTION_SLOTS)",
-            got=str(len(slots)),
-        )
     wanted = ", ".join(("state", "params", *slots))
     methods: dict[str, FunctionSource] = {}
     for name in realtime_method_names(action_type):

@@ -38,8 +38,7 @@ from robot_rt_control.server.builder.record_flow import RecordFlow
 from robot_rt_control.server.builder.violation import Violation, refuse
 from robot_rt_control.server.builder.work_bound import PACKAGE_CALL_S, Work, work_of, work_of_call
 from robot_rt_control.server.code.source import ActionSource, is_package_file, layouts_of
-from robot_rt_control.vocabulary.capacities import ACTION_STATE_BYTES
-from robot_rt_control.vocabulary.errors import CapacityError, CompileError
+from robot_rt_control.vocabulary.errors import CompileError
 
 _MODE_OF = {"position_command": "POSITION", "velocity_command": "VELOCITY", "effort_command": "EFFORT"}
 """Command field → the mode in which it leaves."""
@@ -79,12 +78,6 @@ def check_syntax(source: ActionSource) -> CheckedCode:
         raise CompileError(
             f"action type {source.action_type.name!r} has no real-time method",
             expected="at least one of on_enter, sense, set_parameters, control",
-        )
-    if state.itemsize > ACTION_STATE_BYTES:
-        raise CapacityError(
-            f"action type {source.action_type.name!r}: the state of an action",
-            expected=f"at most {ACTION_STATE_BYTES} bytes (ACTION_STATE_BYTES)",
-            got=f"{state.itemsize} bytes",
         )
     own_files = {m.file for m in checked.methods.values()}
     loops = _Loops(_declared_ranges(source.action_type), frozenset(s.name for s in stream_inputs(source.action_type)))

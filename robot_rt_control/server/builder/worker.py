@@ -1,7 +1,8 @@
 """The builder process.
 
-A request: `{"task": "build", "specs": ["file.py:Class", ...], "path": [sys.path], "timeout": seconds for each}`;
-with the task "find", the specs are files or modules whose action types are wanted.
+A request: `{"task": "build", "specs": ["file.py:Class", ...], "path": [sys.path], "timeout": seconds for each,
+"trusted": [folders of C and C++ code] or None: all}`; with the task "find", the specs are files or modules whose
+action types are wanted.
 Answers: `{"progress": text}` and `{"alive": true}` any number of times, and one for each spec, in their order:
 `{"built": {...}}` (fields of BuiltType), `{"found": [specs]}` or
 `{"error": {"what": ..., "expected": ..., "got": ..., "hint": ...}}`.
@@ -27,7 +28,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from robot_rt_control.processes.ending import how_ended
+from robot_rt_control.processes.ending import how_ended, signal_name
 from robot_rt_control.processes.errors import described
 from robot_rt_control.processes.frames import Far, Near, connect
 from robot_rt_control.processes.left_behind import adopt, end_all_children
@@ -39,6 +40,8 @@ from robot_rt_control.server.code.source import find_action_types
 from robot_rt_control.server.preparer.user_code import frames_of
 from robot_rt_control.vocabulary.errors import CompileError, RobotControlError
 
+_MEASURES = "measure.py"
+"""The file whose line is in the trace of a process that crashed as it measured."""
 _ABORT_S = 5.0
 """[s] for a child that is to end to say where it was; then it is killed. The server ends a builder that is silent for
 twice as long."""
@@ -84,7 +87,7 @@ def _run_child(specs: list[str], request: dict[str, Any], server: Far) -> int:
     if child == 0:
         near.close()
         server.close()  # it is not for code of users
-        _child(request["task"], specs, request["path"], Far(far), trace, parent)
+        _child(request, specs, Far(far), trace, parent)
     far.close()
     output = Near(near)
     answered = 0
@@ -114,14 +117,15 @@ def _run_child(specs: list[str], request: dict[str, Any], server: Far) -> int:
             os._exit(0)
     finally:
         output.close()
-        os.close(trace)
         os.kill(child, signal.SIGKILL)  # it is done, too slow, or dead already: then this changes nothing
         _, status = os.waitpid(child, 0)
+        measuring = any(Path(file).name == _MEASURES for file, _ in frames_of(trace))
+        os.close(trace)
         end_all_children()
     if answered < len(specs):
         if error is None:
             code = os.waitstatus_to_exitcode(status)
-            error = _endless(specs[answered]) if code == -signal.SIGPROF else None
+            error = _endless(specs[answered]) if code == -signal.SIGPROF else _crashed(specs[answered], code, measuring)
         if error is None:
             error = CompileError(
                 f"building {specs[answered]} {how_ended(code)}", hint="Importing the file must not end Python"
@@ -142,6 +146,17 @@ def _aborted(child: int, trace: int, spec: str) -> str:
     return own[0] if own else ""
 
 
+def _crashed(spec: str, code: int, measuring: bool) -> CompileError | None:
+    """The error for real-time code in C or C++ that crashed; Numba's code cannot."""
+    if not (measuring and code < 0 and code != -signal.SIGABRT):
+        return None
+    return CompileError(
+        f"building {spec}: its real-time methods crashed on sample parts ({signal_name(-code)})",
+        hint="SIGSEGV or SIGBUS: a pointer went astray, or an index of what it points to; SIGFPE: the most "
+        "negative whole number was divided by -1. Try them in an ActionHarness, under a debugger",
+    )
+
+
 def _endless(spec: str) -> CompileError:
     return CompileError(
         f"building {spec}: its real-time methods did not end within {PATIENCE_S} s",
@@ -149,28 +164,29 @@ def _endless(spec: str) -> CompileError:
     )
 
 
-def _child(task: str, specs: list[str], path: list[str], output: Far, trace: int, parent: int) -> None:
-    """Do the task for all specs and answer; never returns."""
+def _child(request: dict[str, Any], specs: list[str], output: Far, trace: int, parent: int) -> None:
+    """Do the request's task for all specs and answer; never returns."""
     try:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         faulthandler.enable(trace, all_threads=False)
         end_with(parent, signal.SIGKILL)
-        for entry in path:
+        for entry in request["path"]:
             if entry not in sys.path:
                 sys.path.append(entry)
         for spec in specs:
-            output.send(_answer(task, spec, output))
+            output.send(_answer(request, spec, output))
     except BaseException as error:
         sys.stderr.write(f"builder: {type(error).__name__}: {error}\n")
         os._exit(1)
     os._exit(0)
 
 
-def _answer(task: str, spec: str, output: Far) -> dict[str, Any]:
+def _answer(request: dict[str, Any], spec: str, output: Far) -> dict[str, Any]:
     try:
-        if task == "find":
+        if request["task"] == "find":
             return {"found": find_action_types(spec)}
-        built = build(spec, lambda text: output.send({"progress": text}))
+        trusted = None if request["trusted"] is None else [Path(folder) for folder in request["trusted"]]
+        built = build(spec, lambda text: output.send({"progress": text}), trusted)
         return {"built": vars(built) | {"declared": built.declared.to_json()}}
     except RobotControlError as error:
         return {"error": described(error)}

@@ -10,6 +10,7 @@ from robot_rt_control.server.core.server_core import ServerCore
 from robot_rt_control.server.events.reasons import refusal_text
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.server.tables.entities import DefinedAction
+from robot_rt_control.server.views.tool_refusals import tool_refused
 from robot_rt_control.validation.conflicts import not_together
 from robot_rt_control.vocabulary import capacities, defaults
 from robot_rt_control.vocabulary.enums import Authority, Command, Refusal
@@ -151,6 +152,45 @@ class Commands:
                 got="a secret that gives none" if secret else "no secret",
                 hint=AUTHORITY_HINT,
             )
+
+    def change_tool(self, session_id: str, part: str, tool: str) -> int:
+        """Put a tool on a part of the session, at rest. All that follows from the tool changes in that tick.
+
+        Returns:
+            The tick.
+
+        Raises:
+            DefinitionError: there is no such part or tool, or the session does not hold the part.
+            CommandRefused: the part moves, an action commands it, or sensors say that another tool is on.
+            SessionError: there is no such session.
+            ChannelError: there is no executor, or it is silent.
+        """
+        session = self._sessions.get(session_id)
+        session.check_moves("change a tool")
+        known = self._core.parts
+        if part not in known:
+            raise DefinitionError("change_tool: part", expected=unknown("part", part, known), got=repr(part))
+        if part not in session.parts:
+            raise DefinitionError(
+                f"change_tool of part {part!r}",
+                expected=f"a part of {session.label}: " + ", ".join(session.parts),
+                got=f"one that {session.label} does not hold",
+                hint="Open a session on the part",
+            )
+        described = known[part].description
+        number = described.tool_index(tool)
+        at = self._connection.at()
+        answer = at.link.send(
+            Command.CHANGE_TOOL,
+            session=session.identity if session.identity in at.store.sessions else 0,
+            part=described.index,
+            signal=number,
+        )
+        if answer.refusal != Refusal.NONE:
+            if session.end_reason:
+                self._sessions.get(session_id)  # raises, with the reason
+            raise tool_refused(answer.refusal, described, tool, self._connection.snapshot_after(answer.tick))
+        return answer.tick if not answer.queued else self._connection.tick(0)
 
     def _authority(self, secret: str | None) -> Authority:
         return Authority.GIVEN if secret is None else self._core.authorities.authority(secret)

@@ -41,6 +41,7 @@ class LoopEvents:
             [p.name for p in workcell.parts],
             [p.motor_names or p.joint_names for p in workcell.parts],
             self._registry.session_of_part,
+            tool_names=[p.tool_names for p in workcell.parts],
             log_file=attachment.fault_file,
             stops=attachment.stops,
         )

@@ -10,6 +10,7 @@ from robot_rt_control.server.core.server_core import ServerCore
 from robot_rt_control.server.events.reasons import fault_remedy
 from robot_rt_control.server.link.executor_link import TIMEOUT_S
 from robot_rt_control.server.views.snapshot_view import SnapshotView
+from robot_rt_control.server.views.tool_refusals import not_confirmed
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.enums import Command, OperationalState, Refusal
 from robot_rt_control.vocabulary.errors import ChannelError, CommandRefused, DefinitionError, unknown
@@ -100,6 +101,10 @@ class Motion:
             faulted = view.operational_state(index) == OperationalState.FAULTED
             if command == "enable" and faulted and self._clearing.get(name, -1) < view.tick:
                 raise self._refusal(name, command, view)
+            if command == "enable" and view.operational_state(index) == OperationalState.DISABLED:
+                by_tool = not_confirmed(self._core.parts[name].description, view)
+                if by_tool is not None:
+                    raise by_tool
         answer = self._connection.at().link.send(_COMMANDS[command], part=index)
         if answer.refusal != Refusal.NONE:
             raise self._refusal(name, command, self._connection.snapshot_after(answer.tick))
@@ -144,6 +149,10 @@ class Motion:
         fault = view.fault(index) if view is not None else ""
         remedy = fault_remedy(view.fault_reason(index)) if view is not None else ""
         log = self._connection.fault_file(name)
+        if command == "enable" and not fault and view is not None:
+            by_tool = not_confirmed(self._core.parts[name].description, view)
+            if by_tool is not None:
+                return by_tool
         if command == "enable" and not fault and view is not None and view.is_moving(index):
             return CommandRefused(
                 f"enable of part {name!r} was refused",
@@ -176,7 +185,15 @@ class Motion:
                     got=", ".join(f"{n}: {view.fault(self._core.parts[n].index)}" for n in faulted),
                     hint="Remove the cause, then clear_faults, then enable",
                 )
-            left = [f"{n} ({state.name.lower()})" for n, state in states.items() if state != OperationalState.ENABLED]
+            left = [
+                f"{n} ({self._why_not(n, view) or state.name.lower()})"
+                for n, state in states.items()
+                if state != OperationalState.ENABLED
+            ]
             if left:
                 remarks.insert(0, f"not enabled: {', '.join(left)}")
         return "; ".join(remarks)
+
+    def _why_not(self, name: str, view: SnapshotView) -> str:
+        by_tool = not_confirmed(self._core.parts[name].description, view)
+        return "" if by_tool is None else f"disabled: {by_tool}"

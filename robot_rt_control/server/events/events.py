@@ -20,6 +20,7 @@ from robot_rt_control.vocabulary.fault_reasons import fault_in_words
 _FIELDS = event_dtype.names or ()
 _CAUSES = frozenset(StopCause)
 _REFUSALS = (EventKind.COMMAND_REFUSED, EventKind.REPLACE_REFUSED)
+_OF_PARTS = (EventKind.PART_FAULTED, EventKind.PART_ENABLED, EventKind.PART_DISABLED, EventKind.TOOL_CHANGED)
 _BUDGET_NAMES = ("compute_time", "time_budget")
 """[s] Values of a budget_exceeded event."""
 _Change = tuple[str, StrategyDefinition | None, StrategyDefinition | None]
@@ -67,6 +68,7 @@ class EventTranslator:
         directory: names of identities.
         part_names: in the workcell's order.
         joint_names: of each part; of one on drives, with the joint's motor.
+        tool_names: of each part, in the order of their numbers.
         holder_of: id of the session that holds a part, or an empty text.
         log_file: path of the log of this number; empty: there is none.
         stops: gives the places of protective stops, of `layout.stop_dtype`.
@@ -79,11 +81,12 @@ class EventTranslator:
         joint_names: Sequence[Sequence[str]],
         holder_of: Callable[[str], str],
         *,
+        tool_names: Sequence[Sequence[str]] = (),
         log_file: Callable[[int], str] = lambda _: "",
         stops: Callable[[], np.ndarray] = lambda: np.zeros(0, stop_dtype),
     ) -> None:
         self._directory, self._part_names, self._joint_names = directory, part_names, joint_names
-        self._holder_of = holder_of
+        self._holder_of, self._tool_names = holder_of, tool_names
         self._log_file, self._stops = log_file, stops
 
     def translate(self, record: np.record) -> ServerEvent:
@@ -94,13 +97,15 @@ class EventTranslator:
         session = directory.session_id(int(event["session"]))
         previous, current = int(event["previous_action"]), int(event["current_action"])
         part = self._part(event, current or previous)
-        if kind in (EventKind.PART_FAULTED, EventKind.PART_ENABLED, EventKind.PART_DISABLED):
+        if kind in _OF_PARTS:
             session = self._holder_of(part)
         reaction = directory.reactions.get(int(event["reaction"]))
         n = int(event["n_values"])
         names: tuple[str, ...] = reaction.captures[:n] if reaction else ()
         if kind == EventKind.BUDGET_EXCEEDED:
             names = _BUDGET_NAMES
+        elif kind == EventKind.TOOL_CHANGED:
+            names = ("tool",)
         elif kind in _REFUSALS and current in directory.actions:
             variables = directory.actions[current].type.declared.state_variables
             names = tuple(v.name for v in variables[:n])
@@ -161,6 +166,9 @@ class EventTranslator:
             names = self._joint_names[part] if 0 <= part < len(self._joint_names) else ()
             where = names[joint] if 0 <= joint < len(names) else ""
             return fault_in_words(fault_text(reason), where, int(event["status"]))
+        if kind == EventKind.TOOL_CHANGED:
+            part, number = int(event["part"]), int(event["values"][0])
+            return self._tool_names[part][number] if part < len(self._tool_names) else f"tool number {number}"
         if kind == EventKind.SIGNAL_DROPPED:
             return "a signal was raised to an action that is not active"
         if kind == EventKind.STRATEGY_CHANGED:

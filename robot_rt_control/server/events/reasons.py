@@ -32,6 +32,10 @@ _REFUSALS = {
     Refusal.SEVERAL_STOPS: "several protective stops are latched",
     Refusal.STOP_NEEDS_SECRET: "the protective stop needs the secret that it was made with",
     Refusal.STOPPED_NOW: "a stop came in the same tick",
+    Refusal.PART_MOVES: "the part is not at rest",
+    Refusal.TOOL_IN_USE: "an action commands the part",
+    Refusal.WRONG_TOOL: "the sensors say that another tool is on",
+    Refusal.TOOL_UNKNOWN: "a sensor that tells which tool is on is unknown",
 }
 
 _STATUSES = {
@@ -42,6 +46,8 @@ _STATUSES = {
     Status.START_TOO_FAR: "the robot is too far from where the motion begins",
     Status.OTHER_VELOCITY: "the robot has another velocity than the motion at its begin",
     Status.NO_SET_POINTS: "the motion begins with a velocity, and its set points have not come yet",
+    Status.OTHER_TOOL: "it was prepared for another tool than the one that is on",
+    Status.WRONG_TOOL: "the sensors do not confirm the tool that is to be put on",
     Status.SINGULAR: "the kinematics are singular",
     Status.DEGREE_MODE: "a law commands a degree of freedom in a mode that the action cannot carry out",
     Status.TIME_BUDGET: "its code took longer than its time budget in several ticks in a row",

@@ -14,6 +14,7 @@ from robot_rt_control.definitions.action_type import ActionType, parameter_dtype
 from robot_rt_control.drawing.shape import BLUE, GREEN, GREY, RED, Shape, ShapeKind, points_of
 from robot_rt_control.model.kinematics.kinematics import forward, quaternion_to_matrix
 from robot_rt_control.model.workcell.part_description import PartDescription
+from robot_rt_control.model.workcell.part_facts import PartFacts
 from robot_rt_control.model.workcell.robot_description import WORLD
 from robot_rt_control.motion_group.plan import Plan
 from robot_rt_control.motion_group.trajectory import CurvePlan, curve_through
@@ -54,7 +55,7 @@ def goals_of(action: DefinedAction, view: SnapshotView) -> Iterator[Goal]:
         if np.isfinite(position).all():
             known = orientation is not None and bool(np.isfinite(orientation).all() and orientation.any())
             yield Goal(
-                part=action.prepared.parts[0].description,
+                part=_as_it_is(action.prepared.parts[0]),
                 position=position,
                 orientation=orientation if known else None,
             )
@@ -129,20 +130,25 @@ def _vector(action: DefinedAction, view: SnapshotView, name: str, length: int) -
     return np.array([view.action_value(action, f"{name}[{i}]") for i in range(length)])
 
 
+def _as_it_is(part: PartFacts) -> PartDescription:
+    """The description with the tool that is on."""
+    return part.description.with_tool(part.tool) if part.tools else part.description
+
+
 def _records(action: DefinedAction) -> Iterator[tuple[PartDescription, np.record]]:
     """Parameter records of a built-in type: a motion group has one for each part, others one for their first part."""
     prepared = action.prepared
     assert isinstance(prepared.instance, ActionType)
     records = prepared.parameters.view(parameter_dtype(type(prepared.instance)))
     for part, record in zip(prepared.parts, records, strict=False):
-        yield part.description, record
+        yield _as_it_is(part), record
 
 
 def _plans(action: DefinedAction) -> Iterator[tuple[PartDescription, Plan]]:
     prepared = action.prepared
     if prepared.group is not None:
         for member, plan in zip(prepared.parts, prepared.group.plans, strict=False):  # planned in the loop: no plans
-            yield member.description, plan
+            yield _as_it_is(member), plan
     elif type(prepared.instance) is TrackTrajectory:
         ((part, record),) = _records(action)
         n, dof = int(record.n_segments), part.dof

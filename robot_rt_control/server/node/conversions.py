@@ -47,8 +47,11 @@ def event_message(event: ServerEvent, stamp: Time) -> Any:
 
 
 def part_message(server: ControlServer, part: PartDescription, view: SnapshotView | None) -> Any:
-    """msg/PartInfo."""
-    record, n = part.record, part.dof
+    """msg/PartInfo: with the limits of the tool that is on."""
+    tool = part.tool_name(part.start_tool)
+    if view is not None and part.tools:
+        tool = part.tool_name(float(view.measured(part.index).tool_number))
+    record, n = part.with_tool(tool).record if tool else part.record, part.dof
 
     def per_joint(name: str) -> list[float]:
         return [float(v) for v in record[name][:n]]
@@ -72,6 +75,8 @@ def part_message(server: ControlServer, part: PartDescription, view: SnapshotVie
         session=server.session_of_part(part.name),
         operational_state=view.operational_state(part.index).name.lower() if view is not None else "disabled",
         fault=view.fault(part.index) if view is not None else "",
+        tools=list(part.tool_names),
+        tool=tool,
     )
 
 

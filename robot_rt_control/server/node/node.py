@@ -144,7 +144,8 @@ class ControlServerNode(WorkcellNode):
         """All action types, as native code."""
         begin = time.monotonic()
         specs = [source.text for source in workcell.action_types]
-        types = ActionTypes.build(specs, builder, self._tell, period=workcell.period)
+        trusted = workcell.trusted_native_code
+        types = ActionTypes.build(specs, builder, self._tell, period=workcell.period, trusted=trusted)
         ends("action types")
         self.get_logger().info(f"{len(types.all())} action types are ready after {time.monotonic() - begin:.1f} s")
         return types

@@ -90,6 +90,7 @@ class Services:
             "set_speed": (srv.SetSpeed, self._set_speed),
             "set_motion": (srv.SetMotion, self._set_motion),
             "protective_stop": (srv.ProtectiveStop, self._protective_stop),
+            "change_tool": (srv.ChangeTool, self._change_tool),
             "resume_session": (srv.ResumeSession, self._resume_session),
             "recover_parts": (srv.RecoverParts, self._recover_parts),
             "workcell_digest": (std_srvs.srv.Trigger, self._workcell_digest),
@@ -276,6 +277,10 @@ class Services:
         stops = server.stops()
         response.stops = stop_messages(stops, self._stamp)
         return self._remark(server) or stop_remark(request, response.tick, stops)
+
+    def _change_tool(self, server: ControlServer, request: Any, response: Any) -> str:
+        response.tick = server.change_tool(request.session, request.part, request.tool)
+        return self._remark(server)
 
     def _resume_session(self, server: ControlServer, request: Any, response: Any) -> str:
         response.tick = server.resume(request.session, request.who)

@@ -16,7 +16,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 
 LIMITS = (
     *("position_lower", "position_upper"),
-    *("velocity_limit", "acceleration_limit", "jerk_limit", "effort_limit"),
+    *("velocity_limit", "acceleration_limit", "jerk_limit", "effort_limit", "effort_rate_limit"),
 )
 """Fields of `layout.degree_dtype`, for a declared degree of freedom."""
 _JOINT_TYPES = {"m": "prismatic", "rad": "continuous"}

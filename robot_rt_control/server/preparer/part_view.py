@@ -8,7 +8,7 @@ import numpy as np
 
 from robot_rt_control.memory.layout import measured_dtype
 from robot_rt_control.model.workcell.part_description import PartDescription
-from robot_rt_control.model.workcell.part_facts import PartFacts
+from robot_rt_control.model.workcell.part_facts import PartFacts, worn
 
 
 class PartView(PartFacts):
@@ -31,10 +31,11 @@ class PartView(PartFacts):
 
     @property
     def record(self) -> np.record:
-        """A copy of the part's record: limits and chain, and what was measured and commanded in the last tick."""
+        """A copy of the part's record: limits and chain, with the tool that is on, and what was measured and
+        commanded in the last tick."""
         record = super().record
         measured = self.measured()
         if measured is not None:
             for name in measured_dtype.names or ():
                 record[name] = measured[self.index][name]
-        return record
+        return worn(record, self.description, float(record.tool_number))

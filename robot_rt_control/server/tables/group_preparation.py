@@ -16,10 +16,10 @@ import numpy as np
 from robot_rt_control.actions.motion_group import MotionGroup
 from robot_rt_control.definitions.action_type import ParameterValue, parameter_dtype
 from robot_rt_control.definitions.motion_command import MotionCommand
+from robot_rt_control.model.workcell.part_facts import PartFacts
 from robot_rt_control.motion_group.check import command_mistakes
 from robot_rt_control.motion_group.move import Move, move_of
 from robot_rt_control.motion_group.plan import Plan, braking_rate, sequence, stretched
-from robot_rt_control.server.preparer.part_view import PartView
 from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.vocabulary.capacities import MAX_GROUP_COMMANDS
 from robot_rt_control.vocabulary.enums import GroupFlag
@@ -47,7 +47,7 @@ class PreparedGroup:
 def prepare_group(
     of: str,
     commands: Sequence[MotionCommand],
-    parts: Sequence[PartView],
+    parts: Sequence[PartFacts],
     values: Mapping[str, ParameterValue],
     period: float,
 ) -> tuple[PreparedGroup, np.ndarray]:
@@ -68,6 +68,8 @@ def prepare_group(
     mistakes = Mistakes()
     asynchronous = values["profile"] == "async"
     moves = []
+    # All of a part's motions for one tool: another may be put on meanwhile.
+    parts = [part.with_tool(part.tool) if part.tools else part for part in parts]
     for part in parts:
         given = [(i, command) for i, command in enumerate(commands) if command.part == part.name]
         with mistakes.collect():
@@ -82,8 +84,12 @@ def prepare_group(
     group = PreparedGroup(flags=flags)
     if asynchronous:
         group = _asynchronous(flags, parts, moves, period)
+    with_pose = {command.part for command in commands if command.has_pose}
     for record, part, own in zip(records, parts, moves, strict=True):
         _fill(record, part, own, values, period, group)
+        # It is planned with the limits of the tool that is on, and its poses are those of this tool.
+        bound = part.name in with_pose or part.description.tools_limit
+        record.tool_number = part.record.tool_number if bound else math.nan
     for record, plan in zip(records, group.plans, strict=False):
         record.asynchronous, record.checks_start, record.duration = 1, 1, plan.duration
         record.start_velocity[: plan.dof] = plan.sample(np.zeros(1))[1][0]
@@ -91,7 +97,7 @@ def prepare_group(
 
 
 def _moves_of(
-    of: str, part: PartView, commands: Sequence[tuple[int, MotionCommand]], asynchronous: bool, mistakes: Mistakes
+    of: str, part: PartFacts, commands: Sequence[tuple[int, MotionCommand]], asynchronous: bool, mistakes: Mistakes
 ) -> list[Move]:
     """The motions of one part, each from the end of the one before."""
     if not asynchronous and len(commands) > MAX_GROUP_COMMANDS:
@@ -142,7 +148,7 @@ def named(label: str, i: int) -> Iterator[None]:
 
 
 def _asynchronous(
-    flags: GroupFlag, parts: Sequence[PartView], moves: Sequence[Sequence[Move]], period: float
+    flags: GroupFlag, parts: Sequence[PartFacts], moves: Sequence[Sequence[Move]], period: float
 ) -> PreparedGroup:
     plans = [sequence([move.plan(None) for move in own]) for own in moves]
     if flags & GroupFlag.TOGETHER:
@@ -171,7 +177,7 @@ def _lasting(moves: Sequence[Move], plan: Plan, duration: float) -> Plan:
 
 def _fill(
     record: np.record,
-    part: PartView,
+    part: PartFacts,
     moves: Sequence[Move],
     values: Mapping[str, ParameterValue],
     period: float,

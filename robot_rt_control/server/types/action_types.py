@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from robot_rt_control.actions import BUILTIN
 from robot_rt_control.definitions.action_type import ActionType, Slot
@@ -142,6 +143,7 @@ class ActionTypes:
         *,
         builtin: Sequence[str] = BUILTIN,
         period: float = defaults.PERIOD_S,
+        trusted: Sequence[Path] = (),
     ) -> ActionTypes:
         """Build the built-in action types and further ones, or find them in the cache.
 
@@ -149,11 +151,12 @@ class ActionTypes:
             specs: files, modules or entry points of the workcell (see action_sources.py); or the classes themselves.
             progress: called with what is being done, and with built-in types that are slower than their time budget.
             period: of the loop [s].
+            trusted: folders whose C and C++ code may run in the loop.
 
         Raises:
             CompileError: names every action type that was refused, and why.
         """
-        types = cls(build_types([*builtin, *specs], builder, progress), period=period)
+        types = cls(build_types([*builtin, *specs], builder, progress, trusted), period=period)
         for registered in types.all():
             if registered.too_slow:
                 progress(registered.too_slow)

@@ -11,6 +11,7 @@ from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.definitions.class_place import spec_of
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.server.builder.build import BuiltType
+from robot_rt_control.server.builder.c_code import UNPROVEN
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.code.source import is_package_file, load_action_type
 from robot_rt_control.server.preparer.process import UserClass
@@ -40,13 +41,17 @@ class LoadedType:
 
 
 def build_types(
-    sources: Sequence[str | type[ActionType]], builder: Builder, progress: Callable[[str], None]
+    sources: Sequence[str | type[ActionType]],
+    builder: Builder,
+    progress: Callable[[str], None],
+    trusted: Sequence[Path] = (),
 ) -> list[LoadedType]:
     """Build all action types of some sources, or find them in the cache. User code never runs in this process.
 
     Args:
         sources: see action_sources.py; or the classes themselves.
         progress: called with what is being done.
+        trusted: folders whose C and C++ code may run in the loop.
 
     Raises:
         CompileError: names every source and action type that was refused, and why.
@@ -60,7 +65,7 @@ def build_types(
             errors.append(error)
     if not all(_is_own(spec.rpartition(":")[0]) for spec, _ in wanted if isinstance(spec, str)):
         builder.preparers.control()  # it starts while they are built
-    results = _results([spec for spec, _ in wanted], builder, progress)
+    results = _results([spec for spec, _ in wanted], builder, progress, trusted)
     errors += [r for r in results if isinstance(r, CompileError)]
     if len(errors) == 1:
         raise errors[0]
@@ -71,7 +76,10 @@ def build_types(
 
 
 def _results(
-    specs: Sequence[str | type[ActionType]], builder: Builder, progress: Callable[[str], None]
+    specs: Sequence[str | type[ActionType]],
+    builder: Builder,
+    progress: Callable[[str], None],
+    trusted: Sequence[Path],
 ) -> list[BuiltType | CompileError]:
     """What the builder answers for each spec. It is not asked for types of this package that are known from before."""
     own = [spec for spec in specs if isinstance(spec, str) and _is_own(spec.rpartition(":")[0])]
@@ -80,7 +88,7 @@ def _results(
     asked = [spec for spec in specs if spec not in known]
     if not asked:
         return [known[spec] for spec in specs if isinstance(spec, str)]
-    answers = dict(zip(asked, builder.build_many(asked, progress), strict=True))
+    answers = dict(zip(asked, builder.build_many(asked, progress, trusted), strict=True))
     built = {spec: answers[spec] for spec in own if spec in answers}
     if built:
         keep(digest, known | {spec: one for spec, one in built.items() if isinstance(one, BuiltType)})
@@ -106,6 +114,8 @@ def _load(spec: str | type[ActionType], origin: str, built: BuiltType, builder: 
         return LoadedType(built.declared, built.key, code, origin, *times)
     place = str(Path(place).absolute()) if place.endswith(".py") else place
     file = builder.preparers.load(f"{place}:{name}", built.files)
+    if built.unproven:
+        origin = f"{origin}, real-time code in {built.unproven}: {UNPROVEN}"
     return LoadedType(built.declared, built.key, UserClass(file, name), origin, *times)
 
 

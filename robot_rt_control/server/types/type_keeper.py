@@ -86,7 +86,7 @@ class TypeKeeper:
         if self._builder is None:
             raise CompileError("this control server has no builder", hint="Give it one: ControlServer(…, builder=…)")
         with self._loading, shown_errors():  # one after the other, so that of two requests the later one wins
-            built = build_types([source], self._builder, _log.info)
+            built = build_types([source], self._builder, _log.info, self._workcell.trusted_native_code)
             loaded = [replace_fields(one, origin=shown(one.origin)) for one in built]
             with self._changing:
                 types = self._types.add(loaded, replace=replace, used=self._used())

@@ -25,6 +25,9 @@ _HINTS = {
 
 
 _START_HINTS = {
+    int(Status.OTHER_TOOL): "Nothing has changed: put that tool on first, or give the goal for the tool that is on, "
+    "with the parameter `tool`, or by setting the parameters again",
+    int(Status.WRONG_TOOL): "Nothing has changed: look which tool is on, and at the sensor in the workcell file",
     int(Status.START_TOO_FAR): "Nothing has changed: move to where its motion begins first, as with move_joint",
     int(Status.OTHER_VELOCITY): "Nothing has changed: stop first if it begins at rest, or set `profile: realtime`",
 }

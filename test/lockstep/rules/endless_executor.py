@@ -49,7 +49,7 @@ class Endless(ActionType):
 class _Unchecked(Builder):
     """A builder that takes every loop for a short one."""
 
-    def build_many(self, specs: Any, progress: Any = print) -> Any:
+    def build_many(self, specs: Any, progress: Any = print, trusted: Any = None) -> Any:
         cast(Any, syntax_check._FunctionCheck)._rounds = lambda *_: 1.0
         return [build(spec, progress) for spec in specs]
 

@@ -286,6 +286,39 @@ def test_D7_recovery_waits_for_the_motors(open_cell: Open) -> None:
     assert states(cell) == ("enabled", "enabled")
 
 
+def held_back(cell: LockstepCell) -> None:
+    """The part `left` is being enabled: one of its motors takes its time, another one has an error that is reset."""
+    sim(cell, 1).error, sim(cell, 1).stuck = 0x4310, 1
+    cell.step_until(lambda: states(cell)[0] == "faulted")
+    cell.server.set_motion(["left"], "clear_faults")
+    cell.step_until(lambda: states(cell)[0] == "disabled")
+    cell.server.set_motion(["left"], "enable")
+    cell.before_tick["hold back"] = lambda: sim(cell, 0).__setattr__("state", MotorStatus.SWITCH_ON_DISABLED)
+    cell.step(20)
+    assert states(cell)[0] == "disabled" and record(cell).clear[0] > 0
+    cell.events.clear()
+
+
+def test_D23_a_lost_drive_ends_the_enabling_at_once_also_while_an_error_is_reset(open_cell: Open) -> None:
+    cell = open_cell()
+    held_back(cell)
+    record(cell).bus.drives[1].silent = 1
+    cell.step(MAX_AGE)
+    assert not faults(cell)
+    cell.step()
+    assert faults(cell) == [("left", "a drive does not answer (lift, motor 1 of drive 'second', node 2)")]
+
+
+def test_D23_a_motor_that_is_not_enabled_yet_is_waited_for(open_cell: Open) -> None:
+    cell = open_cell()
+    held_back(cell)
+    sim(cell, 1).stuck = 0
+    cell.step(800)
+    assert not faults(cell)
+    del cell.before_tick["hold back"]
+    cell.step_until(lambda: states(cell)[0] == "enabled", at_most=200)
+
+
 # --- packets ----------------------------------------------------------------------------------------
 
 

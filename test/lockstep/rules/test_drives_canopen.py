@@ -14,6 +14,7 @@ from cia402_node import DISABLED, ENABLED, FAULT, QUICK_STOP, REACTION, READY, S
 
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.hardware.canopen.plugin import CanopenPlugin
+from robot_rt_control.hardware.plugin import HardwareReturn
 from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.enums import CommandMode, OperationalState
@@ -166,6 +167,7 @@ def test_D18_lost_answers_age_and_three_in_a_row_end_this_drive_alone(
     assert "drive 'head_drive' (node 3): 3 exchanges in a row without a complete answer" in caplog.text
     cell.cycle(3)
     assert tilt.state == DISABLED, "a quick stop once it hears commands again"
+    assert cell.state("head/tilt.error") == 0x8130, "D23: seen also by a loop that missed the unknown values"
     assert cell.state("gantry/x.status") == ENABLED and cell.state("gantry/x_drive.lost") == 0
 
 
@@ -371,3 +373,67 @@ def test_D22_an_enabling_that_hangs_says_in_which_state(cell: LockstepCell, line
     cell.step(2)
     cell.server.set_motion(["head"], "enable")
     cell.step_until(lambda: states(cell)[1] == "ENABLED")
+
+
+def being_enabled(cell: LockstepCell, line: dict[str, Servo]) -> Any:
+    """The head is being enabled, and hangs; the gantry is disabled. Returns the device's host."""
+    tilt = line["tilt"]
+    cell.server.set_motion([], "disable")
+    cell.step(50)
+    cell.server.set_motion([], "clear_faults")
+    tilt.hangs, tilt.stuck, tilt.error, tilt.mute = SWITCHED_ON, False, 0, 0
+    cell.step(50)
+    cell.events.clear()
+    cell.server.set_motion(["head"], "enable")
+    cell.step(20)
+    assert states(cell) == ("DISABLED", "DISABLED") and tilt.state == SWITCHED_ON and not faults(cell)
+    (host,) = cell.executor.devices.hosts.values()
+    return host
+
+
+def test_D23_a_drive_that_is_lost_while_it_is_enabled_counts_at_once(
+    cell: LockstepCell, line: dict[str, Servo]
+) -> None:
+    being_enabled(cell, line)
+    line["tilt"].mute = 3
+    cell.step(4)
+    assert faults(cell) == [("head", "a drive does not answer (tilt, motor 1 of drive 'head_drive', node 3)")]
+
+
+@pytest.mark.parametrize(
+    ("interface", "reason"),
+    [
+        ("head/tilt/position", "a measured position or velocity is not a number (tilt, motor 1"),
+        ("head/tilt.error", "a motor reports an error (tilt, motor 1 of drive 'head_drive', node 3): error 0x7305"),
+    ],
+)
+def test_D23_what_ends_the_enabling_of_a_motor_counts_at_once(
+    cell: LockstepCell, line: dict[str, Servo], interface: str, reason: str
+) -> None:
+    host = being_enabled(cell, line)
+    place = [i.name for i in host.lifecycle.state_interfaces].index(interface)
+    read = host.lifecycle.read
+
+    def spoiled(time_s: float, period_s: float) -> None:
+        read(time_s, period_s)
+        host.lifecycle.state[place] = math.nan if interface.endswith("position") else 0x7305
+
+    host.lifecycle.read = spoiled
+    try:
+        cell.step()
+    finally:
+        host.lifecycle.read = read
+    [(part, got)] = faults(cell)
+    assert part == "head" and got.startswith(reason)
+
+
+def test_D23_an_error_of_the_device_ends_the_enabling_at_once(cell: LockstepCell, line: dict[str, Servo]) -> None:
+    """The last test of this cell: its driver does not come back."""
+    host = being_enabled(cell, line)
+
+    def fail(time_s: float, period_s: float) -> HardwareReturn:
+        raise RuntimeError("the adapter was pulled")
+
+    host.plugin.read = fail
+    cell.step(2)
+    assert faults(cell) == [("head", "the hardware reports an error")]

@@ -42,7 +42,10 @@ GOALS: dict[str, list[tuple[dict[str, Any], str]]] = {
 OUTPUTS: dict[str, tuple[dict[str, Any], str]] = {
     "set_output": ({"outputs": "output_0", "values": [2.0]}, "value of output 'output_0'; expected 0 to 1")
 }
-WITHOUT_GOAL = {"govern_path", "govern_tool", "hold", "stop", "wait_for_input", "watch_distance", "watch_tool"}
+WITHOUT_GOAL = {
+    *("change_tool", "govern_path", "govern_tool", "hold", "stop"),
+    *("wait_for_input", "watch_distance", "watch_tool"),
+}
 LAWS = {"admittance", "distance", "force", "impedance", "position", "stop_at", "torque", "velocity"}
 """Their limits are those of one degree of freedom: test/unit/actions/laws."""
 WHILE_IT_MOVES = {

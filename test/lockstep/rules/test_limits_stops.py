@@ -85,7 +85,8 @@ def test_L25_they_are_listed_in_status_and_diagnostics(cell: LockstepCell) -> No
     assert (stop.source, stop.reason, stop.who, stop.needs_secret) == ("door", "door open", "Ann", True)
     assert stop.tick == cell.tick - 2 and status.protective_stop
     plain: dict[str, Any] = dict.fromkeys(Reading.__dataclass_fields__, 0)
-    reading = Reading(**{**plain, "clock": "lockstep", "shortfall": "", "parts": (), "stops": cell.server.stops()})
+    texts = {"clock": "lockstep", "shortfall": ""}
+    reading = Reading(**{**plain, **texts, "parts": (), "drivers": (), "stops": cell.server.stops()})
     (health,) = (h for h in executor_health(reading, None) if h.what == "protective stop")
     assert (health.level, health.message) == (Level.WARN, "door: door open (Ann)")
 

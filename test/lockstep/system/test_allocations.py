@@ -91,7 +91,7 @@ def test_the_counter_counts() -> None:
 
 
 def test_every_built_in_action_is_here(cell: LockstepCell) -> None:
-    here = {*ACTIONS, *IO_ACTIONS, *BENCH_ACTIONS, *STREAM_ACTIONS, *LAWS, BASE_ACTION, "motion_group"}
+    here = {*ACTIONS, *IO_ACTIONS, *BENCH_ACTIONS, *STREAM_ACTIONS, *LAWS, BASE_ACTION, "motion_group", "change_tool"}
     assert here == {t.name for t in cell.types.all()}
 
 
@@ -110,6 +110,20 @@ def test_a_tick_with_the_action_active_allocates_nothing(cell: LockstepCell, act
     assert cell.active("arm") == "a"
     assert allocations(cell, 10) == allocations(cell, 1000)
     assert cell.active("arm") == "a" and not cell.kinds("action_failed")
+
+
+def test_a_change_of_tool_allocates_nothing() -> None:
+    _nrt_python.memsys_enable_stats()
+    with LockstepCell(CONFIG / "tool_change.yaml", gated=False) as cell:
+        session = cell.session("arm")
+        session.change_tool("arm", "none")  # as its sensors say
+        cell.server.set_motion(["arm"], "enable")
+        session.add(Action("a", "change_tool", tool="driver", wait=True))
+        session.start("a")
+        idle = allocations(cell, 10)
+        cell.set_sensor("coupling/driver_on", 1.0)
+        assert allocations(cell, 1000) == idle
+        assert session.value("a.is_done") == 1.0 and cell.active("arm") == "a"
 
 
 @pytest.mark.long

@@ -30,6 +30,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "move_linear": {"offset": [0.05, 0.1, -0.1]},
     "move_gripper": {"opening": 0.8},
     "grasp": {"effort": 5.0},
+    "change_tool": {"tool": "second"},
     "watch_tool": {"samples": 1},
     "watch_distance": {"samples": 1},
     "follow_joint_stream": {"goal_timeout": 60.0},

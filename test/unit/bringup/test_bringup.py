@@ -12,6 +12,7 @@ from robot_rt_control.bringup import bringup
 from robot_rt_control.bringup.bringup import (
     BringupOptions,
     ProcessDescription,
+    described_workcell,
     find_executable,
     has_messages,
     processes,
@@ -19,11 +20,12 @@ from robot_rt_control.bringup.bringup import (
     remarks,
     view_file,
 )
-from robot_rt_control.bringup.process_command import NODES
+from robot_rt_control.bringup.process_command import NODES, command_line
 from robot_rt_control.bringup.workcell import options_of, parser
 from robot_rt_control.editor import installed
 from robot_rt_control.model.paths import find_workcell
 from robot_rt_control.model.workcell.simulators import default_simulator
+from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.planning.solve import engines
 from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, RobotControlError
 
@@ -132,6 +134,7 @@ def test_I13_a_simulator_lives_in_simulated_time_and_so_do_all_nodes() -> None:
 PLUGINS = """
 from robot_rt_control.hardware.mock_plugin import MockPlugin
 from robot_rt_control.model.workcell.simulators import default_simulator
+from robot_rt_control.model.workcell.workcell import load_workcell
 class Simulator(MockPlugin): simulated = True
 class Device(MockPlugin): simulated = False
 """
@@ -313,7 +316,7 @@ def test_the_controller_manager_runs_if_its_messages_are_there(monkeypatch: pyte
     names = [process.name for process in found]
     assert names == ["realtime_executor", "control_server", "controller_manager", "application"]
     assert found[2].parameters == found[1].parameters and found[2].namespace == "cell" and not found[2].required
-    assert remarks(BringupOptions(), described(controllers="auto", frames=True)) == []
+    assert remarks(BringupOptions(), described(controllers="auto", frames=True), load_workcell("arm7")) == []
     assert options_of(parser().parse_args(["--controllers", "false"])).controllers == "false"
     assert "controller_manager" not in by_name(described(controllers="false"))
 
@@ -350,8 +353,8 @@ def test_the_editor_is_a_process_beside_the_others(monkeypatch: pytest.MonkeyPat
     assert process.arguments == ("--port", "81", "--namespace", "cell")
     alone = BringupOptions(editor=True, frames=False, controllers="false")
     said = "the editor without the node blueprints: it shows programs only, until one is started"
-    assert remarks(alone, []) == [said]
-    assert remarks(replace(alone, blueprints=True), []) == []
+    assert remarks(alone, [], load_workcell("arm7")) == [said]
+    assert remarks(replace(alone, blueprints=True), [], load_workcell("arm7")) == []
     monkeypatch.setattr(installed, "find_spec", lambda module: None)
     with pytest.raises(RobotControlError, match=r"aiohttp. pip install 'robot_rt_control\[editor\]'"):
         described(editor=True)
@@ -359,13 +362,13 @@ def test_the_editor_is_a_process_beside_the_others(monkeypatch: pytest.MonkeyPat
 
 def test_without_its_messages_it_is_left_out_or_an_error() -> None:
     assert "controller_manager" not in by_name(described(controllers="auto"))
-    assert remarks(BringupOptions(), []) == [
+    assert remarks(BringupOptions(), [], load_workcell("arm7")) == [
         "no TF: neither robot_state_publisher nor tf2_msgs, for frame_publisher, is installed. "
         "`./run interfaces` builds what is missing",
         "without the controller manager: no control_msgs and controller_manager_msgs. "
         "`./run interfaces` builds what is missing",
     ]
-    assert remarks(BringupOptions(controllers="false", frames=False), []) == []
+    assert remarks(BringupOptions(controllers="false", frames=False), [], load_workcell("arm7")) == []
     with pytest.raises(DefinitionError) as caught:
         described(controllers="true")
     assert str(caught.value) == (
@@ -374,3 +377,45 @@ def test_without_its_messages_it_is_left_out_or_an_error() -> None:
     )
     with pytest.raises(DefinitionError, match="^controllers; expected one of: auto, true, false; got 'yes'$"):
         described(controllers="yes")
+
+
+FOREIGN = """
+name: foreign
+period: 0.002
+parts:
+  axis:
+    kind: base
+    device: drive
+    joints: [{name: x, type: prismatic, position_lower: -1.0, position_upper: 1.0, velocity: 0.5}]
+devices:
+  drive: {external: {command: [my_driver]}}
+default_hardware: external
+"""
+
+
+def test_I28_a_foreign_driver_is_started_by_its_command_or_awaited(tmp_path: Path) -> None:
+    file = tmp_path / "cell.yaml"
+    file.write_text(FOREIGN)
+    options = BringupOptions(workcell=file, clock="hardware", namespace="cell", controllers="false", frames=False)
+    found = processes(options)
+    assert [process.executable for process in found] == ["external_driver", "realtime_executor", "control_server"]
+    assert found[0].name == found[0].node_name == "hardware_driver_drive" and found[0].required
+    assert found[0].arguments == (str(file), "drive", "--hardware", "external", "--namespace", "cell")
+    assert found[0].consequence == "the parts of device 'drive' are faulted"
+    command = command_line(found[0], tmp_path)
+    assert command[1:5] == ["-m", "robot_rt_control.hardware.external_driver", str(file), "drive"]
+    assert command[-4:] == ["-r", "__node:=hardware_driver_drive", "-r", "__ns:=/cell"]
+    assert remarks(options, found, described_workcell(options)) == []
+    file.write_text(FOREIGN.replace("{command: [my_driver]}", "{}"))
+    found = processes(options)
+    assert [process.executable for process in found] == ["realtime_executor", "control_server"]
+    assert remarks(options, found, described_workcell(options)) == [
+        "device 'drive': no driver is started, and the executor waits for one: hardware_driver_drive. "
+        f"What it needs to know: external_driver {file} drive --namespace cell --print"
+    ]
+    with pytest.raises(DefinitionError, match="clock:=lockstep; expected hardware that this package runs itself"):
+        processes(replace(options, clock="lockstep"))
+    file.write_text(FOREIGN.replace("{command: [my_driver]}", "{pace: loop}"))
+    with pytest.raises(DefinitionError, match="clock:=hardware; expected one device with a driver"):
+        processes(options)
+    assert processes(replace(options, clock="auto"))[0].parameters["clock"] == "realtime"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -72,6 +73,25 @@ def test_a_driver_drives_its_device(here: Path) -> None:
     finally:
         controller.kill()
         controller.wait()
+
+
+def test_the_written_driver_passes_the_tests_that_are_written_with_it(here: Path) -> None:
+    """All tests of plugins, in a process of its own as its author runs them."""
+    assert robot_rt(["new", "driver", "shuttle", "--folder", "mine"]) == 0
+    written = sorted(file.name for file in (here / "mine").iterdir())
+    assert written == ["shuttle.py", "shuttle.yaml", "shuttle_controller.py", "test_shuttle.py"]
+    assert not [name for name in written if "gantry_driver" in (here / "mine" / name).read_text()]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "mine/test_shuttle.py"]
+    done = subprocess.run(command, timeout=600, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    passed = int(done.stdout.split(" passed")[0].split()[-1])
+    assert passed >= 20 and "failed" not in done.stdout and "skipped" not in done.stdout
+
+
+def test_its_answer_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert robot_rt(["new", "program", "look_down", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["files"] == ["look_down.yaml"] and told["next"].startswith("robot-rt validate look_down.yaml")
 
 
 def test_a_workcell_and_a_program_are_valid(capsys: pytest.CaptureFixture[str]) -> None:

@@ -30,7 +30,7 @@ def test_every_verb_is_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended.value.code == ExitCode.DONE
     for name in VERBS:
         assert f"{name} {summary(find_verb(name))}" in out
-        parsed, _ = parser().parse_known_args([name, "start" if name == "record" else "x", "--json"])
+        parsed, _ = parser().parse_known_args([name, {"record": "start", "new": "driver"}.get(name, "x"), "--json"])
         assert parsed.verb == name and parsed.json
 
 

@@ -74,13 +74,9 @@ def test_silence_brakes_and_is_reported_until_the_executor_withdraws():
     bench.cycle(SILENCE, writes=False)
     assert bench.positions[-1] == at, "the last command is kept meanwhile"
     assert bench.mode == DriverMode.FOLLOWING
-    bench.cycle(1, writes=False)
-    assert bench.mode == DriverMode.BRAKING
     bench.cycle(100, writes=False)
     assert bench.mode == DriverMode.HOLDING
-    steps = np.diff(bench.positions[-101:]) / DT
-    assert (np.abs(np.diff(steps)) <= 10.0 * DT + 1e-9).all()
-    assert bench.positions[-1] == pytest.approx(at + 0.5**2 / 20.0, abs=2e-3)
+    assert bench.positions[-1] == at, "the arm has stood meanwhile: it is not set moving again"
     rested_at = bench.positions[-1]
     # The executor wakes up and continues as before: this is reported, and its commands are not followed.
     bench.command(CommandMode.POSITION, 1.5)
@@ -95,14 +91,40 @@ def test_silence_brakes_and_is_reported_until_the_executor_withdraws():
     assert bench.positions[-1] == rested_at + 0.001
 
 
-def test_the_ramp_starts_with_the_speed_of_commands_that_come_at_another_rate():
+def test_I26_the_end_of_the_executor_brakes_at_once_from_the_speed_of_its_commands(monkeypatch):
+    bench = Bench()
+    bench.move()
+    at = bench.positions[-1]
+    monkeypatch.setattr(bench.host.image, "executor_alive", lambda: False)
+    bench.cycle(1, writes=False)
+    assert bench.mode == DriverMode.BRAKING
+    bench.cycle(100, writes=False)
+    assert bench.mode == DriverMode.HOLDING
+    speeds = np.diff(bench.positions[-103:]) / DT
+    assert (np.abs(np.diff(speeds)) <= 10.0 * DT + 1e-9).all()
+    assert bench.positions[-1] == pytest.approx(at + 0.5**2 / 20.0, abs=2e-3)
+    assert bench.host.image.record.state_error == ImageError.EXECUTOR_SILENT
+
+
+def test_I26_what_was_held_is_not_set_in_motion_when_the_commands_that_come_again_are_withdrawn():
+    bench = Bench()
+    bench.move()
+    bench.cycle(SILENCE - 2, writes=False)
+    stood = bench.positions[-1]
+    bench.command(CommandMode.POSITION, stood, enabled=0)
+    bench.cycle(20)
+    assert set(bench.positions[-20:]) == {stood}
+
+
+def test_the_ramp_starts_with_the_speed_of_commands_that_come_at_another_rate(monkeypatch):
     bench = Bench()
     for _ in range(50):
         # two ticks of the loop for each cycle of the driver
         bench.device.command[POSITION] += 0.5 * DT
         write_command(bench.device.image, bench.device)
         bench.command(CommandMode.POSITION, bench.device.command[POSITION] + 0.5 * DT)
-    bench.cycle(SILENCE + 2, writes=False)
+    monkeypatch.setattr(bench.host.image, "executor_alive", lambda: False)
+    bench.cycle(2, writes=False)
     assert bench.mode == DriverMode.BRAKING
     assert (bench.positions[-1] - bench.positions[-2]) / DT == pytest.approx(0.5, abs=0.02)
 

@@ -38,3 +38,10 @@ def test_the_period_is_that_of_the_cycles_since_the_last_report() -> None:
     values = driver_health("sim", DriverMode.FOLLOWING, now, before).values
     assert values["period mean [s]"] == "0.001667" and values["period maximum [s]"] == "0.003"
     assert values["period deviation [s]"] == "0.0009428"
+
+
+def test_late_commands_of_a_device_that_paces_the_loop_are_a_warning():
+    before, now = Cycles(cycles=0, overruns=0, late_commands=2), Cycles(cycles=1000, overruns=0, late_commands=5)
+    health = driver_health("robot", DriverMode.FOLLOWING, now, before)
+    assert health.level == Level.WARN and health.values["late_commands"] == "5"
+    assert health.message == "following; 3 commands came too late for their state"

@@ -135,6 +135,75 @@ def test_an_exception_is_an_error_with_its_text():
     assert lifecycle.lifecycle_state == LifecycleState.FINALIZED
 
 
+def test_an_exception_while_modes_are_prepared_is_a_refusal():
+    class Fails(Recorder):
+        def prepare_command_mode_switch(self, modes):
+            raise KeyError("wrist")
+
+    plugin = Fails()
+    lifecycle = active(plugin)
+    with pytest.raises(HardwareError, match="prepare_command_mode_switch returned ERROR: KeyError: 'wrist'"):
+        lifecycle.switch_modes({"arm": CommandMode.POSITION})
+    assert lifecycle.can_write and lifecycle.modes["arm"] == (CommandMode.NONE,) * 2
+    assert "on_error" not in plugin.calls
+
+
+def test_an_exception_while_modes_are_switched_is_an_error():
+    class Fails(Recorder):
+        def perform_command_mode_switch(self, modes):
+            raise OSError("bus is gone")
+
+    plugin = Fails()
+    lifecycle = active(plugin)
+    with pytest.raises(HardwareError, match="perform_command_mode_switch returned ERROR: OSError: bus is gone"):
+        lifecycle.switch_modes({"arm": CommandMode.POSITION})
+    assert lifecycle.lifecycle_state == LifecycleState.FINALIZED
+    assert plugin.calls[-1] == "on_error"
+
+
+@pytest.mark.parametrize("answer", [False, True, 0, None])
+@pytest.mark.parametrize("callback", ["on_configure", "read", "switch"])
+def test_an_answer_that_is_none_of_the_names_is_an_error(callback, answer):
+    """False and 0 equal SUCCESS and OK, and are surely not meant so."""
+    plugin = Recorder()
+    plugin.answers[callback] = answer
+    lifecycle = HardwareLifecycle(plugin, bench())
+    text = "perform_command_mode_switch" if callback == "switch" else callback
+    with pytest.raises(HardwareError, match=f"{text} returned {answer}"):
+        lifecycle.configure()
+        lifecycle.activate()
+        lifecycle.read(0.0, 0.001)
+        lifecycle.switch_modes({"arm": CommandMode.POSITION})
+    assert plugin.calls[-1] == "on_error"
+
+
+def test_states_in_an_array_of_the_plugins_own_are_an_error():
+    class Rebinds(Recorder):
+        def read(self, time_s, period_s):
+            self.state = self.state + 1.0
+            return HardwareReturn.OK
+
+    lifecycle = active(Rebinds())
+    with pytest.raises(HardwareError, match="read returned ERROR: it replaced `self.state`, which must be written in"):
+        lifecycle.read(0.0, 0.001)
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (RuntimeError("no names"), "export_state_interfaces; got RuntimeError: no names"),
+        (["arm/joint_1/position"], "export_state_interfaces; expected a list of InterfaceDescription; got"),
+    ],
+)
+def test_interfaces_that_cannot_be_had_are_explained(answer, text):
+    class Fails(Recorder):
+        def export_state_interfaces(self):
+            return self._answer("export", answer)
+
+    with pytest.raises(HardwareError, match=text):
+        HardwareLifecycle(Fails(), bench())
+
+
 def test_on_init_that_fails_makes_no_device():
     two_joints = HardwareInfo(name="fan", parts=(arm("fan"),))
     with pytest.raises(HardwareError, match=r"hardware 'fan' \(FanPlugin\): on_init returned FAILURE: a fan is one"):
@@ -188,8 +257,8 @@ def test_plugins_are_found_by_name():
     [
         (
             "mok",
-            "'mok'; expected 'canopen', 'mock', 'mujoco', 'pybullet', 'topic', 'package.module:Class' or "
-            "'file.py:Class'",
+            "'mok'; expected 'canopen', 'dynamixel', 'franka', 'franka_hand', 'mock', 'mujoco', 'pybullet', 'topic', "
+            "'package.module:Class' or 'file.py:Class'",
         ),
         ("/nowhere/driver.py:Driver", "plugin '/nowhere/driver.py:Driver'; expected a Python file; got nothing at"),
         ("no_such_module:Plugin", "cannot import 'no_such_module'; got No module named 'no_such_module'"),

@@ -74,11 +74,30 @@ def test_a_second_executor_is_refused_until_the_first_has_left(name, image):
     ProcessImage.attach(name).close()
 
 
+def test_a_killed_executor_is_noticed(name, image):
+    script = textwrap.dedent(
+        """
+        import sys, time
+        from robot_rt_control.hardware.process_image import ProcessImage
+        image = ProcessImage.attach(sys.argv[1])
+        print("ready", flush=True)
+        time.sleep(60)
+        """
+    )
+    assert not image.executor_alive()
+    with subprocess.Popen([sys.executable, "-c", script, name], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+        assert image.executor_alive()
+        process.kill()
+    assert not image.executor_alive()
+
+
 def test_attaching_disables_motion_and_mends_a_command_cut_in_half(name, image):
-    image.record.command_enable = 1
+    image.record.command_enable = image.record.is_clock = 1
     image.record.command_sequence = 7
     attached = ProcessImage.attach(name)
     assert (image.record.command_enable, image.record.command_sequence) == (0, 8)
+    assert image.record.is_clock == 0, "the driver does not wait for the answers of a loop that is gone"
     image.record.command_enable = 1
     attached.close()
     assert image.record.command_enable == 0

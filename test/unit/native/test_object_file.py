@@ -35,3 +35,31 @@ def test_what_is_no_object_is_refused(code):
         object_symbols(b"MZ")
     with pytest.raises(ValueError, match="damaged ELF object of 100 bytes"):
         object_symbols(code[:100])
+
+
+VARIABLES = """
+target triple = "x86_64-unknown-linux-gnu"
+@counter = internal global i64 3
+@zeros = global [4 x i64] zeroinitializer
+@shared = common global i64 0
+@own = thread_local global i64 0
+@table = constant [2 x i64] [i64 1, i64 2]
+@places = constant [1 x ptr] [ptr @counter]
+@llvm.global_ctors = appending global [1 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 1, ptr @begin, ptr null }]
+define internal void @begin() { ret void }
+define weak i64 @count() {
+  %n = load i64, ptr @counter
+  store i64 %n, ptr @zeros
+  ret i64 %n
+}
+"""
+
+
+def test_variables_functions_and_what_runs_on_loading(code):
+    assert object_symbols(code).functions == {"shown"}
+    assert not object_symbols(code).writable and not object_symbols(code).at_start
+    machine = cpu_target.target_context.codegen()._tm
+    symbols = object_symbols(machine.emit_object(binding.parse_assembly(VARIABLES)))
+    assert symbols.writable == {"counter", "zeros", "shared", "own"}, "not what the loader alone writes"
+    assert symbols.functions == {"count"}
+    assert symbols.at_start

@@ -6,18 +6,19 @@ from types import FunctionType
 import numba
 import numpy as np
 
+from robot_rt_control.hardware import jerk_limit
 from robot_rt_control.memory import plain_access as memory
 from robot_rt_control.memory.layout import part_dtype, record
 from robot_rt_control.native import realtime_code
-from robot_rt_control.realtime.tick import limit_step, native_call
+from robot_rt_control.realtime.tick import native_call
 from robot_rt_control.testing.interpreted_tick import interpreted
 
 
 def test_twin_is_plain_python_and_the_ordinary_module_is_not():
-    twin = interpreted("robot_rt_control.realtime.tick.limit_step")
+    twin = interpreted("robot_rt_control.hardware.jerk_limit")
     assert type(twin.braking_speed) is FunctionType
-    assert type(limit_step.braking_speed) is not FunctionType
-    assert twin.braking_speed(0.2, 3.0, 0.001) == limit_step.braking_speed(0.2, 3.0, 0.001)
+    assert type(jerk_limit.braking_speed) is not FunctionType
+    assert twin.braking_speed(0.2, 3.0, 0.001) == jerk_limit.braking_speed(0.2, 3.0, 0.001)
 
 
 def test_ordinary_modules_stay():

@@ -14,6 +14,7 @@ from robot_rt_control.command_line.exit_codes import ExitCode
 from robot_rt_control.command_line.findings.finding import Finding, Level, Machine
 from robot_rt_control.command_line.findings.machine import (
     clock_source,
+    compilers,
     governor,
     isolation,
     kernel,
@@ -26,6 +27,7 @@ from robot_rt_control.command_line.findings.ros_setup import (
     REQUIRED,
     code_cache,
     discovery,
+    foreign_hardware,
     lost_packets,
     messages_in_memory,
     middleware,
@@ -57,6 +59,7 @@ def machine(tmp_path: Path) -> Machine:
         free_bytes=lambda _: 1 << 30,
         writable=lambda _: True,
         importable=lambda _: False,
+        find_program=lambda name: f"/usr/bin/{name}",
     )
 
 
@@ -68,8 +71,8 @@ def write(root: Path, name: str, text: str) -> None:
 
 def test_nothing_to_complain_about(machine: Machine) -> None:
     found = list(doctor.findings(machine))
-    assert [f.level for f in found] == [Level.OK] * 14
-    assert len({f.name for f in found}) == 14 and all(f.seen for f in found)
+    assert [f.level for f in found] == [Level.OK] * 16
+    assert len({f.name for f in found}) == 16 and all(f.seen for f in found)
 
 
 Check = Callable[[Machine], Finding]
@@ -210,6 +213,18 @@ def test_missing_packages_are_told_with_what_they_are_for(machine: Machine) -> N
     assert all(found.level == Level.OK for found in packages(replace(machine, importable=lambda _: True)))
 
 
+def test_I28_the_driver_for_ros2_control_hardware_is_told(machine: Machine) -> None:
+    found = foreign_hardware(machine)
+    assert (found.level, found.seen[:43]) == (Level.OK, "left out, as ros2_control is not installed:")
+    (machine.root / "ros/share/ament_index/resource_index/packages/hardware_interface").touch()
+    found = foreign_hardware(machine)
+    assert found.level == Level.WARNING and "Build this package with colcon" in found.mend
+    program = machine.root / "ros/lib/robot_rt_control/ros2_control_driver"
+    program.parent.mkdir(parents=True)
+    program.touch()
+    assert foreign_hardware(machine).seen == str(program)
+
+
 def test_the_cache_must_be_writable(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROBOT_RT_CONTROL_CACHE", str(machine.root / "new" / "cache"))
     assert code_cache(machine).seen == f"{machine.root / 'new' / 'cache'}, 0 compiled functions"
@@ -217,6 +232,16 @@ def test_the_cache_must_be_writable(machine: Machine, monkeypatch: pytest.Monkey
     found = code_cache(replace(machine, writable=lambda folder: folder != machine.root))
     assert found.level == Level.PROBLEM
     assert code_cache(replace(machine, writable=lambda folder: folder == machine.root)).level == Level.OK
+
+
+def test_the_compilers_of_c_are_found_as_builds_find_them(machine: Machine) -> None:
+    assert compilers(machine).seen == "C: /usr/bin/cc, C++: /usr/bin/c++"
+    ours = replace(machine, environment={**machine.environment, "CC": "ccache gcc-13 -m64", "CXX": "nowhere"})
+    found = compilers(replace(ours, find_program=lambda name: None if name == "nowhere" else f"/opt/{name}"))
+    assert found.seen == "C: /opt/ccache gcc-13 -m64; missing: C++ (looked for $CXX = nowhere)"
+    none = compilers(replace(machine, find_program=lambda name: None))
+    assert none.level == Level.WARNING and none.seen.startswith("none; missing: C (looked for cc, gcc, clang), C++")
+    assert "apt install build-essential" in none.mend
 
 
 def test_only_problems_fail_unless_strict(
@@ -235,4 +260,4 @@ def test_only_problems_fail_unless_strict(
 
 
 def test_this_machine_can_be_examined() -> None:
-    assert len(list(doctor.findings(doctor.this_machine()))) == 14
+    assert len(list(doctor.findings(doctor.this_machine()))) == 16

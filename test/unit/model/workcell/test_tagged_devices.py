@@ -9,7 +9,7 @@ import pytest
 
 from robot_rt_control.hardware.lifecycle import BUILT_IN_PLUGINS
 from robot_rt_control.model.workcell.tagged_devices import OWN_PLUGINS
-from robot_rt_control.model.workcell.workcell import COMPILED, Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import NOT_PYTHON, Workcell, load_workcell
 from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -88,7 +88,7 @@ def message(folder: Path) -> str:
 
 
 def test_own_plugins_are_those_that_there_are() -> None:
-    assert set(OWN_PLUGINS) == {*BUILT_IN_PLUGINS, *COMPILED}
+    assert set(OWN_PLUGINS) == {*BUILT_IN_PLUGINS, *NOT_PYTHON}
 
 
 def test_the_tag_configures_its_device_and_parts(folder: Path) -> None:
@@ -232,7 +232,7 @@ def test_a_prefix_goes_before_the_names_in_the_tag(folder: Path) -> None:
             '<state_interface name="velocity"><param name="initial_value">1</param></state_interface>',
             "initial_value; expected 0: every part starts at rest",
         ),
-        ("r", "mock_components/GenericSystem", "ur/UR", ".*<plugin>; expected .*got 'ur/UR'. Plugins in C\\+\\+"),
+        ("r", "mock_components/GenericSystem", "ur", ".*<plugin>; expected .*or package/Class for .*got 'ur'"),
         (
             "r",
             "mock_components/GenericSystem",
@@ -295,3 +295,18 @@ def test_a_group_of_two_devices_is_refused(folder: Path) -> None:
     assert "<group>; expected a <group> of one device: put the parts that fail together on one device; got 'g'" in (
         message(folder)
     )
+
+
+def test_I28_a_plugin_in_cpp_is_hosted_by_the_foreign_driver_and_may_offer_more(folder: Path) -> None:
+    changed(
+        folder,
+        "r.urdf",
+        ("mock_components/GenericSystem", "ur/UR"),
+        ("</hardware>", '<param name="headless">{no: yaml</param></hardware><joint name="j9" rw_rate="5"/>'),
+    )
+    workcell = load(folder)
+    device = workcell.device("sim")
+    assert (device.plugin, device.control_tag, device.config) == ("external", "robot", {})
+    assert device.external is not None and device.external.command is None
+    assert device.driver_command == ("ros2_control_driver",)
+    assert load(folder, "mock").device("sim").plugin == "mock"

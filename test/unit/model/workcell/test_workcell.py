@@ -1,5 +1,6 @@
 import json
 import math
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -147,6 +148,9 @@ def test_action_types(copy):
     assert load_workcell(copy).allow_code_upload is False
     copy.write_text(copy.read_text() + "allow_code_upload: true\n")
     assert load_workcell(copy).allow_code_upload is True
+    assert load_workcell(copy).trusted_native_code == ()
+    copy.write_text(copy.read_text() + "trusted_native_code: [., /opt/laws]\n")
+    assert load_workcell(copy).trusted_native_code == (copy.parent.resolve(), pathlib.Path("/opt/laws"))
 
 
 @pytest.mark.parametrize(

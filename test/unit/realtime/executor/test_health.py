@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from robot_rt_control.realtime.executor.devices import ForeignDriver
 from robot_rt_control.realtime.executor.health import Reading, executor_health
 from robot_rt_control.realtime.executor.tick_periods import LOOP
+from robot_rt_control.vocabulary.enums import DriverMode, ImageError
 from robot_rt_control.vocabulary.health import Health, Level
 
 
@@ -82,3 +85,47 @@ def test_parts(part: Any, reading: Any) -> None:
     assert faulted.values == {"active action": "hold", "fault log": "/logs/1"}
     disabled = of("part arm", reading(parts=[part("disabled")]))
     assert (disabled.level, disabled.message) == (Level.WARN, "disabled")
+
+
+def driver(**changes: Any) -> ForeignDriver:
+    good = ForeignDriver(
+        device="robot",
+        alive=True,
+        cycles=1000,
+        late_cycles=4,
+        unanswered_cycles=2,
+        mode=DriverMode.FOLLOWING,
+        error=ImageError.NONE,
+        reason="",
+        age_ticks=0,
+        max_age_ticks=50,
+    )
+    return replace(good, **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "level", "message"),
+    [
+        ({}, Level.OK, "following"),
+        ({"alive": False, "age_ticks": 90}, Level.ERROR, "its process is dead"),
+        (
+            {"alive": False, "error": ImageError.DEVICE, "reason": "bus off"},
+            Level.ERROR,
+            "its process is dead; it reported device: bus off",
+        ),
+        ({"age_ticks": 51}, Level.ERROR, "silent: its process runs and publishes no states"),
+        ({"error": ImageError.INACTIVE, "reason": "pendant"}, Level.ERROR, "inactive: pendant"),
+        (
+            {"cycles": 2000, "late_cycles": 7, "unanswered_cycles": 3},
+            Level.WARN,
+            "following; of the last 1000 cycles 3 were late, and 1 had no answer in time",
+        ),
+        ({"cycles": 10, "late_cycles": 1, "mode": DriverMode.HOLDING}, Level.OK, "holding"),
+    ],
+)
+def test_a_foreign_driver_is_told_by_name(
+    reading: Any, changes: dict[str, Any], level: Level, message: str
+) -> None:
+    before = reading(0.0, 0, drivers=[driver()])
+    health = of("hardware_driver_robot", reading(1.0, 1000, drivers=[driver(**changes)]), before)
+    assert (health.level, health.message, health.hardware) == (level, message, "robot")

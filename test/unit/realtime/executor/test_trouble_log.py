@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from robot_rt_control.memory.stops import Stop
+from robot_rt_control.realtime.executor.devices import ForeignDriver
 from robot_rt_control.realtime.executor.health import Reading
 from robot_rt_control.realtime.executor.trouble_log import TroubleLog
+from robot_rt_control.vocabulary.enums import DriverMode, ImageError
 
 
 class Lines:
@@ -118,3 +120,24 @@ def test_a_fault_without_a_file_is_reported_too(log: Lines, part: Any, reading: 
     faulted = [part("faulted", "no data")]
     seen = log.see(*(reading(0.2 * i, 200 * i, parts=faulted) for i in range(2, 12)))
     assert seen == ["ERROR part 'arm' is faulted: no data"]
+
+
+def test_a_foreign_driver_is_told_by_name(log: Lines, reading: Any) -> None:
+    good = ForeignDriver(
+        device="robot",
+        alive=True,
+        cycles=1000,
+        late_cycles=0,
+        unanswered_cycles=0,
+        mode=DriverMode.FOLLOWING,
+        error=ImageError.NONE,
+        reason="",
+        age_ticks=0,
+        max_age_ticks=50,
+    )
+    dead = replace(good, alive=False)
+    assert log.see(reading(0.4, 400, drivers=[good])) == []
+    assert log.see(*(reading(0.6, 600, drivers=[dead]), reading(0.8, 800, drivers=[dead]))) == [
+        "ERROR hardware_driver_robot: its process is dead"
+    ]
+    assert log.see(reading(1.0, 1000, drivers=[good])) == ["INFO hardware_driver_robot: all is well again"]

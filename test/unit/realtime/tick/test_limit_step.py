@@ -10,13 +10,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from robot_rt_control.hardware.approach import limited_velocity
+from robot_rt_control.hardware.jerk_limit import braking_speed
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.joint_modes import mode_of, override_mode
 from robot_rt_control.memory.layout import limits_dtype
 from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.realtime.executor.assembly import World
-from robot_rt_control.realtime.tick.jerk_limit import braking_speed
-from robot_rt_control.realtime.tick.limit_step import limit, limited_velocity
+from robot_rt_control.realtime.tick.limit_step import limit
 from robot_rt_control.vocabulary.enums import CommandMode, FaultReason, OperationalState
 
 DT = 1e-3

@@ -270,7 +270,7 @@ REFUSED_HELPERS = {
         "calls helper recursively",
     ),
     "the loop's own": (
-        "from robot_rt_control.realtime.tick.limit_step import braking_speed",
+        "from robot_rt_control.hardware.jerk_limit import braking_speed",
         "braking_speed(1.0, 1.0, 0.1)  # HERE",
         "calls braking_speed; This function belongs to the loop",
     ),

@@ -18,7 +18,8 @@ from robot_rt_control.vocabulary.enums import PartKind
 @pytest.fixture
 def arm() -> PartView:
     described = sample_part(PartKind.ARM, name="arm", dof=7, position=(0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6))
-    described.initial_record.velocity_limit[3] = 0.7
+    for record in (described.initial_record, *(tool.record for tool in described.tools)):
+        record.velocity_limit[3] = 0.7
     return PartView(described, lambda: None)
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from robot_rt_control.hardware.jerk_limit import jerk_limited_velocity, stop_reach
 from robot_rt_control.memory.layout import limits_dtype
-from robot_rt_control.realtime.tick.jerk_limit import jerk_limited_velocity, stop_reach
 
 DT = 1e-3
 LOWER, UPPER = -0.5, 1.0

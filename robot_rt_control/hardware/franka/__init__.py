@@ -1,0 +1,1 @@
+"""Franka's robots over the FCI, by pylibfranka: the plugin `franka`."""

@@ -1,0 +1,1 @@
+"""The plugin `franka_hand`: the gripper of a Franka."""
