@@ -235,14 +235,12 @@ class FrankaPlugin(HardwarePlugin):
         if self.stopped:
             self.reason = f"the robot has stopped: {self._text(self.stopped)}"
             return HardwareReturn.ERROR
-        if (
-            self._mode in (CommandMode.POSITION, CommandMode.VELOCITY)
-            and mode != self._mode
-            and self._shaper.speed > _SLOW
-        ):
+        # A robot that only lags behind a loop that has come to rest is braked as its motion ends.
+        moving = min(self._shaper.speed, self._shaper.wanted_speed)
+        if mode != self._mode and moving > _SLOW:
             self.reason = (
                 "the robot changes its command mode at rest only, and a joint moves at "
-                f"{self._shaper.speed:.3f} rad/s: let the action end before one of mode {mode.name} starts"
+                f"{moving:.3f} rad/s: let the action end before one of mode {mode.name} starts"
             )
             return HardwareReturn.ERROR
         return HardwareReturn.OK
@@ -251,10 +249,10 @@ class FrankaPlugin(HardwarePlugin):
         wanted = modes.get(self._arm.name)
         if wanted is None or wanted[0] == self._mode:
             return HardwareReturn.OK
-        was_effort = self._mode == CommandMode.EFFORT
+        is_elsewhere = self._mode == CommandMode.EFFORT or self._shaper.speed > _SLOW
         self._end_control()
         if wanted[0] != CommandMode.NONE and not self.stopped:
-            self._begin_control(wanted[0], was_effort)
+            self._begin_control(wanted[0], is_elsewhere)
         return HardwareReturn.OK
 
     def _begin_control(self, mode: CommandMode, slowly: bool) -> None:
@@ -275,7 +273,7 @@ class FrankaPlugin(HardwarePlugin):
             self._lost(error)
             return
         self._mode = mode
-        # Efforts may have been braked meanwhile, and the loop's command has gone on: nothing springs to it.
+        # The robot may have been braked meanwhile, and the loop's command has gone on: nothing springs to it.
         self._shaper.begin(mode, np.array(state.q_d if mode != CommandMode.EFFORT else state.q), slowly=slowly)
         self._take(state)
 

@@ -216,6 +216,14 @@ class Shaper:
             f["commanded_position"] += f["commanded_velocity"] * fr3.PERIOD_S
 
     @property
+    def wanted_speed(self) -> float:
+        """The highest speed of a joint that the loop commanded last [rad/s]; of efforts: 0."""
+        mode = int(self.memory["mode"][0])
+        if mode == _VELOCITY:
+            return float(np.abs(self._fields["wanted"]).max())
+        return float(np.abs(self._fields["step"]).max()) / fr3.PERIOD_S if mode == _POSITION else 0.0
+
+    @property
     def speed(self) -> float:
         """The highest commanded speed of a joint [rad/s]; of efforts: 0."""
         return float(np.abs(self._fields["commanded_velocity"]).max())

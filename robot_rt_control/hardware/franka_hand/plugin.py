@@ -141,13 +141,19 @@ class FrankaHandPlugin(HardwarePlugin):
     # --- modes and cycle --------------------------------------------------------------------------
 
     def prepare_command_mode_switch(self, modes: Mapping[str, tuple[CommandMode, ...]]) -> HardwareReturn:
-        result, hand = super().prepare_command_mode_switch(modes), self._hand
+        result = super().prepare_command_mode_switch(modes)
         begins = CommandMode.POSITION in modes.get(self._part.name, ())
-        # The loop would hold where the fingers were before the motion.
-        if result == HardwareReturn.OK and begins and hand is not None and (hand.is_busy or hand.seen < hand.heard):
+        # The loop would hold where the fingers were before the motion. It enables no part whose position is unknown:
+        # only a motion that began just before it did so comes here.
+        if result == HardwareReturn.OK and begins and self._is_on_its_way():
             self.reason = "the hand still moves, and where to is known at its end only: try again then, within a second"
             return HardwareReturn.ERROR
         return result
+
+    def _is_on_its_way(self) -> bool:
+        """Whether the hand moves, or no state has come since it did."""
+        hand = self._hand
+        return hand is not None and (hand.is_busy or hand.seen < hand.heard)
 
     def perform_command_mode_switch(self, modes: Mapping[str, tuple[CommandMode, ...]]) -> HardwareReturn:
         if self._part.name in modes:
@@ -193,7 +199,8 @@ class FrankaHandPlugin(HardwarePlugin):
         """
         assert self._hand is not None
         state = self._hand.state
-        self.state[self._positions] = 0.5 * state.width
+        is_known = self._mode == CommandMode.POSITION or not self._is_on_its_way()
+        self.state[self._positions] = 0.5 * state.width if is_known else math.nan
         if rate is not None:
             self.state[self._velocities] = 0.5 * rate
         self.state[self._efforts] = 0.0  # it reports none

@@ -255,6 +255,29 @@ def test_D26_a_robot_that_efforts_have_braked_does_not_spring_to_the_loops_comma
         assert np.abs(cell.robot.q - cell.q).max() < 1e-4, "it comes to it"
 
 
+@pytest.mark.parametrize("mode", [POSITION, VELOCITY])
+def test_D26_a_robot_that_lags_behind_a_loop_at_rest_changes_its_mode_nevertheless(
+    cell: Cell, mode: CommandMode
+) -> None:
+    following(cell, mode)
+    cell.q[2] += 0.0 if mode == POSITION else 0.5
+    for _ in range(300):
+        cell.q[2] += 0.0005 if mode == POSITION else 0.0
+        cell.cycle()
+    if mode == VELOCITY:
+        cell.q[2] = 0.0
+    cell.cycle(2)
+    assert cell.robot.dq[2] > 0.4
+    cell.mode = VELOCITY if mode == POSITION else POSITION
+    at = cell.robot.q.copy()
+    cell.q = np.zeros(7) if mode == POSITION else at
+    cell.cycle()
+    assert cell.error == (ImageError.NONE, 0) and abs(cell.robot.dq).max() < 0.01
+    cell.cycle(1500)
+    assert cell.host.mode == DriverMode.FOLLOWING
+    assert mode == POSITION or np.abs(cell.robot.q - at).max() < 1e-4, "it comes to where the loop holds"
+
+
 def test_D26_joints_in_different_modes_are_refused(cell: Cell) -> None:
     modes = (POSITION,) * 6 + (EFFORT,)
     assert cell.plugin.prepare_command_mode_switch({"arm": modes}) != 0

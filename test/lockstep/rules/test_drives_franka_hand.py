@@ -155,10 +155,12 @@ def test_D30_disabled_it_begins_no_motion_and_enabled_again_only_when_asked(make
     cell.driver.command[:] = 0.03
     cell.cycle(3)
     cell.driver.switch_modes({"gripper": CommandMode.NONE})
-    cell.cycle()
     with pytest.raises(HardwareError, match="the hand still moves"):
         cell.enable(0.02)
+    cell.cycle()
+    assert np.isnan(cell.value("gripper/fr3_finger_joint1/position")), "so that the loop refuses to enable it"
     cell.cycle(100)
+    assert cell.value("gripper/fr3_finger_joint1/position") == pytest.approx(0.0)
     assert cell.hand.asked == ["move 0.0000 0.1"]
     cell.enable(0.0)
     cell.cycle(20)
