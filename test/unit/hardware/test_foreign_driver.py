@@ -230,7 +230,8 @@ def test_I25_commands_that_were_missed_while_the_device_hung_are_not_made_up_in_
     time.sleep(10 * PERIOD_S)
     first = driver.writes
     driver.fault(Fault.NONE)
-    loop.until_written(lambda: driver.rows()[-1, 1] == 0.3, CommandMode.POSITION, 0.3)  # the executor has moved on meanwhile
+    # The executor has moved on meanwhile.
+    loop.until_written(lambda: driver.rows()[-1, 1] == 0.3, CommandMode.POSITION, 0.3)
     steps = np.diff(driver.rows(first - 1)[:, 1])
     assert steps.max() <= 1.1 * 1.05 * 0.5 * 2 * PERIOD_S + 1e-9, "at most two periods of the fastest motion in a cycle"
 
@@ -341,9 +342,7 @@ def test_a_device_that_cannot_be_braked_from_efforts_is_released_as_by_a_driver_
         loop.image.close()
 
 
-def test_a_device_is_not_activated_once_its_driver_was_asked_to_end(
-    driver: ForeignDriver, loop: ByHand
-) -> None:
+def test_a_device_is_not_activated_once_its_driver_was_asked_to_end(driver: ForeignDriver, loop: ByHand) -> None:
     driver.stop()
     activations = driver.activations
     driver.fault(Fault.OPENS_SLOWLY)
