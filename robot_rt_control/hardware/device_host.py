@@ -32,6 +32,11 @@ _log = logging.getLogger(__name__)
 _FOLLOWING = DriverMode.FOLLOWING
 _MOVING_PERIODS = 2
 """After more periods without a command, joints with position commands have stood: they are not set moving again."""
+_EFFORT_PERIODS = 5
+"""For so long an effort is held without commands: it was computed from the motion of its moment, and accelerates its
+joint for as long as it is held. Of a real device: a simulated one waits for a machine that is busy."""
+_CATCH_UP = 1.1
+"""Times the limit of velocity: how fast a position catches up with commands that were missed."""
 
 
 class DeviceHost:
@@ -41,10 +46,13 @@ class DeviceHost:
     (see RestRamp), gives outputs their safe values, and holds this state:
 
     - `command_enable` is 0: until it is 1 again. At rest, joints are switched to the mode NONE.
-    - The executor's process has ended, or there was no command for more than `silence_periods`: it hangs. Later
-      commands are not followed, because the device has left their start: the image reports EXECUTOR_SILENT, the
-      executor faults the parts and withdraws `command_enable`, which ends this state. After an end the host brakes at
-      once, from the speed of the commands. A joint whose position was held in vain for so long stays where it is.
+    - The host begins: commands that are enabled already were meant for a predecessor that died, whose device stood
+      elsewhere. The image reports EXECUTOR_SILENT, until the executor has withdrawn `command_enable`.
+    - The executor's process has ended, or there was no command for more than `silence_periods` (five, if a joint of a
+      real device has an effort): it hangs. Later commands are not followed, because the device has left their start:
+      the image reports EXECUTOR_SILENT, the executor faults the parts and withdraws `command_enable`, which ends this
+      state. After an end the host brakes at once, from the speed of the commands. A joint whose position was held in
+      vain for so long stays where it is.
     - The plugin refuses a command mode: the same, with MODE_REFUSED.
     - The device has stopped by itself (`HardwarePlugin.stopped`): the same, with STOPPED and its error code. Once a
       fault of a part was cleared, the plugin is asked to `recover` it.
@@ -55,7 +63,7 @@ class DeviceHost:
         plugin: its name (see `load_plugin`), or a fresh object.
         info: the device.
         image_name: name of the shared-memory segment; None: the image is private to this process.
-        silence_periods: 0: do not watch (if the loop runs in the same thread).
+        silence_periods: 0: do not watch (if the loop runs in the same thread), and follow commands from the start.
 
     Raises:
         HardwareError: there is no such plugin, or it refused its parameters.
@@ -109,9 +117,18 @@ class DeviceHost:
         self._outputs = _outputs(states, commands, info)
         self._ranges = _ranges(states, info)
         self._silence_periods, self._silent = silence_periods, 0
+        self._patience = silence_periods
+        self._is_bounded = silence_periods > 0 and not self.plugin.simulated  # simulated joints bound their own steps
+        self._bounded: np.ndarray = np.zeros(0, int)
+        """Indices of the position commands that are followed."""
+        self._fastest: np.ndarray = np.zeros(0)
+        """[rad/s or m/s] for each of them."""
+        self._behind = False
+        self._followed_at = 0.0
         self._held = 0
         """Cycles since the last command that was followed."""
-        self._latched, self._ending = ImageError.NONE, False
+        self._latched, self._ending = ImageError.EXECUTOR_SILENT if silence_periods else ImageError.NONE, False
+        self._side.error = int(self._latched)
         self._ramps: list[RestRamp] = []
         self.read_at = 0.0
         """Monotonic time [s] when the last state was published."""
@@ -182,7 +199,7 @@ class DeviceHost:
         self._held += 1
         enabled = self._enable[0] == 1
         if self._latched and new and not enabled and not self._ending:
-            _log.info("hardware %r: the executor is back and has withdrawn its commands", self.info.name)
+            _log.info("hardware %r: the executor has withdrawn its commands: new ones are followed", self.info.name)
             self._latch(ImageError.NONE)
         if new and self._clears[0] != self._cleared:
             self._recover()
@@ -192,7 +209,7 @@ class DeviceHost:
             # At once: held for the silence that a hanging executor is granted, a moving joint would stop dead.
             _log.warning("hardware %r: the executor has ended: bringing the device to rest", self.info.name)
             self._rest_in_silence(period_s)
-        elif self._silence_periods and self._silent > self._silence_periods:
+        elif self._silence_periods and self._silent > self._patience:
             _log.warning(
                 "hardware %r: no command for %d periods: bringing the device to rest", self.info.name, self._silent
             )
@@ -225,11 +242,27 @@ class DeviceHost:
                 return
             # A first command of a mode has no predecessor: it does not move yet.
             self._predecessor[:], self._older_cycle = self._arrived, self._last_cycle[0] - 1
+            self._behind = False
         else:
             self._predecessor[:], self._older_cycle = self._followed, self._newer_cycle
+            # The executor's commands are continuous: a step that is too large comes only after some were missed.
+            self._behind = self._is_bounded and (self._behind or self._last_cycle[0] - self._newer_cycle > 1)
         self._newer_cycle = self._last_cycle[0]
         self._followed[:] = self._arrived
+        if self._behind:
+            self._bound_steps(period_s)
+        self._followed_at = self.read_at
         self._held = 0
+
+    def _bound_steps(self, period_s: float) -> None:
+        """Commands that were missed, as a process or the device hung, are not made up in one step: a person may stand
+        beside."""
+        passed = min(max(self.read_at - self._followed_at, period_s), _MOVING_PERIODS * period_s)
+        most = _CATCH_UP * self._fastest * passed
+        last, wanted = self._older[self._bounded], self._taken[self._bounded]
+        bounded = np.clip(wanted, last - most, last + most)
+        self._command[self._bounded] = bounded
+        self._behind = bool((bounded != wanted).any())
 
     def _switch(self, modes: bytes, period_s: float) -> bool:
         """Switch the joints to the commanded modes; False: the plugin refused, and the device is braking."""
@@ -247,11 +280,28 @@ class DeviceHost:
                 self._fail(error)
             return False
         self._last_modes = modes
+        self._look_at_modes()
         self._ramps = []
         if self.mode != DriverMode.FOLLOWING:
             _log.info("hardware %r: following the executor's commands", self.info.name)
         self._publish_mode(DriverMode.FOLLOWING)
         return True
+
+    def _look_at_modes(self) -> None:
+        """What follows from the joints' modes: which steps are bounded, and how long commands are held."""
+        bounded: list[int] = []
+        fastest: list[float] = []
+        efforts = False
+        for part in self._jointed:
+            first = self._command_places[part.name].start
+            for j, mode in enumerate(self.lifecycle.modes[part.name]):
+                efforts = efforts or mode == CommandMode.EFFORT
+                if mode == CommandMode.POSITION:
+                    bounded.append(first + 3 * j)
+                    fastest.append(part.limits.velocity[j])
+        self._bounded, self._fastest = np.array(bounded, int), np.array(fastest)
+        is_short = efforts and not self.plugin.simulated
+        self._patience = min(_EFFORT_PERIODS, self._silence_periods) if is_short else self._silence_periods
 
     def _commanded_modes(self, part: HardwarePart) -> tuple[CommandMode, ...]:
         word = int(self._modes[part.index])

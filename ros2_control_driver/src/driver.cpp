@@ -53,6 +53,10 @@ bool Driver::start(const std::atomic<bool>& stop)
     if (stop) return false;
     hardware_.activate();
     active_ = true;
+    // An earlier driver may have died while commands were enabled: they go on from where it was, and this one's device stands
+    // elsewhere. That an executor has withdrawn its enable cannot be missed, as it enables nothing while it sees an error.
+    error_ = RRC_ERROR_EXECUTOR_SILENT;
+    image_.set_reason("commands that were enabled before this driver began are not followed");
     read();
     publish();
     if (failed()) throw std::runtime_error(image_.record().driver_reason);
@@ -194,15 +198,10 @@ void Driver::write(bool is_new)
     ++held_;
     if (error_ == RRC_ERROR_INACTIVE && is_new && !enabled && !ending_) reactivate();
     if (error_ != RRC_ERROR_NONE && error_ != RRC_ERROR_INACTIVE && is_new && !enabled && !ending_) {
-        log_.info("the executor is back and has withdrawn its commands");
+        log_.info("the executor has withdrawn its commands: those that it enables from now on are followed");
         latch(RRC_ERROR_NONE, "");
     }
-    withdrawn_ = withdrawn_ || (is_new && !enabled);
     if (ending_ || error_ != RRC_ERROR_NONE || !enabled) {
-        rest();
-    } else if (!withdrawn_) {
-        // They go on from where an earlier driver was: this one's device stands elsewhere.
-        latch(RRC_ERROR_EXECUTOR_SILENT, "commands were enabled before this driver began: clear the faults and enable again");
         rest();
     } else if (silent_ > 0 && !image_.executor_lives()) {
         // At once: held for the silence that a hanging executor is granted, a moving joint would stop dead.

@@ -31,7 +31,7 @@ namespace robot_rt_control {
 //   commands are not followed, because the device has left their start: the image reports EXECUTOR_SILENT, the executor faults
 //   the parts and withdraws its enable, which ends this state. While a hanging executor is waited for, its last command is held.
 // - the device refuses a mode, or a command is not finite: the same, with MODE_REFUSED.
-// - commands are enabled already when this driver begins, as its predecessor has died: the same, with EXECUTOR_SILENT.
+// - the driver begins: the same, with EXECUTOR_SILENT. Commands that are enabled already were meant for a predecessor that died.
 // - the device has ended its activity: the same, with INACTIVE; it is activated again once enable is withdrawn.
 // A device that fails is not called again; the image reports DEVICE with the reason.
 class Driver {
@@ -90,7 +90,6 @@ private:
     std::int64_t mode_ = RRC_DRIVER_HOLDING;
     std::int64_t error_ = RRC_ERROR_NONE;    // published
     bool ending_ = false;
-    bool withdrawn_ = false;                 // the executor has told this driver once that nothing is enabled
     bool active_ = false;
     std::int64_t activate_at_ = 0;           // when the device may be activated again
     std::int64_t silent_ = 0;                // periods without a command

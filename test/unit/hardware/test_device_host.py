@@ -20,16 +20,25 @@ SILENCE = 10
 POSITION, VELOCITY = 0, 1
 
 
+class RealPlugin(MockPlugin):
+    """Counts as a real device."""
+
+    simulated = False
+
+
 class Bench:
     """A host with a mock arm, and the loop's side of its image."""
 
-    def __init__(self, plugin=None, part=None, silence=SILENCE):
+    def __init__(self, plugin=None, part=None, silence=SILENCE, withdraws=True):
         info = HardwareInfo(name="bench", parts=(part or arm(),), parameters={})
         self.host = DeviceHost(plugin or MockPlugin(), info, silence_periods=silence)
         self.device = np.zeros(1, device_dtype)[0]
         self.host.image.connect_device(self.device)
         self.host.activate()
         self.positions = []
+        if withdraws:  # as each executor begins
+            self.cycle()
+            self.positions.clear()
 
     def cycle(self, n=1, *, writes=True):
         """The loop's tick, if it lives, and the host's cycle."""
@@ -114,6 +123,56 @@ def test_I26_what_was_held_is_not_set_in_motion_when_the_commands_that_come_agai
     bench.command(CommandMode.POSITION, stood, enabled=0)
     bench.cycle(20)
     assert set(bench.positions[-20:]) == {stood}
+
+
+@pytest.mark.parametrize(("plugin", "at_once"), [(RealPlugin, False), (MockPlugin, True)])
+def test_I25_commands_that_were_missed_are_not_made_up_in_one_step_by_a_real_device(plugin, at_once):
+    part = arm()
+    bench = Bench(plugin(), part)
+    bench.move(10)
+    at, most = bench.positions[-1], 1.1 * part.limits.velocity[0] * 2 * DT
+    for _ in range(50):  # the loop goes on while the driver hangs
+        write_command(bench.device.image, bench.device)
+    goal = at + 5.5 * most
+    bench.command(CommandMode.POSITION, goal)
+    assert (bench.positions[-1] == goal) is at_once
+    bench.cycle(20)
+    steps = np.diff(bench.positions[-22:])
+    assert bench.positions[-1] == goal
+    assert at_once or steps.max() <= most + 1e-12
+    bench.move(10, speed=0.9 * part.limits.velocity[0])
+    assert bench.positions[-1] == bench.device.command[POSITION], "nothing lags behind later on"
+
+
+@pytest.mark.parametrize(("plugin", "periods"), [(RealPlugin, 5), (MockPlugin, SILENCE)])
+def test_I26_an_effort_of_a_real_device_is_not_held_for_an_executor_that_hangs(plugin, periods):
+    bench = Bench(plugin())
+    bench.command(CommandMode.EFFORT, 1.0, 2)
+    bench.cycle(periods, writes=False)
+    assert bench.mode == DriverMode.FOLLOWING
+    bench.cycle(1, writes=False)
+    assert bench.mode != DriverMode.FOLLOWING
+    assert bench.host.lifecycle.modes["arm"][0] == CommandMode.POSITION
+    bench.cycle(200, writes=False)
+    assert bench.mode == DriverMode.HOLDING
+    bench.command(CommandMode.NONE, 0.0, enabled=0)
+    bench.move(10)
+    bench.cycle(SILENCE, writes=False)
+    assert bench.mode == DriverMode.FOLLOWING, "a position is held for longer again"
+
+
+def test_I26_a_successor_follows_no_commands_that_were_enabled_for_another_driver():
+    bench = Bench(withdraws=False)
+    bench.command(CommandMode.POSITION, 0.5)
+    bench.cycle(10)
+    assert bench.result == -1
+    assert bench.host.image.record.state_error == ImageError.EXECUTOR_SILENT
+    assert set(bench.positions) == {0.0}
+    bench.command(CommandMode.POSITION, 0.5, enabled=0)
+    bench.cycle(1)
+    assert bench.result == 1
+    bench.command(CommandMode.POSITION, 0.1)
+    assert bench.positions[-1] == 0.1
 
 
 def test_the_ramp_starts_with_the_speed_of_commands_that_come_at_another_rate(monkeypatch):

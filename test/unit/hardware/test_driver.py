@@ -33,7 +33,6 @@ def ordinary_priority(monkeypatch):
     monkeypatch.setattr("robot_rt_control.hardware.driver.raise_urgency", lambda: "")
 
 
-
 @pytest.fixture
 def name():
     chosen = f"rrc_test_{uuid.uuid4().hex[:12]}"
@@ -94,10 +93,14 @@ def start(name):
             try:
                 executor = Executor(name)
                 executor.state("arm/joint_1/position")
-                return executor
+                break
             except ChannelError:
                 time.sleep(0.02)
-        raise AssertionError("the driver did not come up")
+        else:
+            raise AssertionError("the driver did not come up")
+        executor.write()  # as each executor begins: nothing is enabled
+        until(lambda: executor.image.record.state_error == 0)
+        return executor
 
     yield lambda *arguments: (lambda process: (process, wait(process)))(launch(*arguments))
     for process in processes:
