@@ -676,6 +676,10 @@ class PluginContract(ABC):
             loop.enabled = 0
             cycle(10)
             _check(all(set(m) <= {_NONE} for m in host.lifecycle.modes.values()), f"modes: {host.lifecycle.modes}")
+            given_up = time.monotonic() + _SETTLED_S
+            while not all(np.isfinite(run.joints(part, "position")).all() for part in movable):  # a motion that ends
+                cycle(1)
+                _check(time.monotonic() < given_up, "it is at rest, but does not say where")
             before = host.lifecycle.state.copy()
             cycle(10)
             for part in movable:

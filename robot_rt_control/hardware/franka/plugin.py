@@ -48,6 +48,8 @@ _REST = 0.01
 _SLOW = 0.1
 """[rad/s] from which a joint moves on purpose. What is slower is brought to rest before a change of mode: after late
 commands or lost packets a joint may still be on its way when the loop's command is at rest."""
+_STATES_BETWEEN = 10
+"""States that are read between two motions."""
 _BRAKE_S = 1.5
 """[s] in which the plugin brings the robot to rest before it ends a motion."""
 _FLANGE = 0.107
@@ -260,6 +262,10 @@ class FrankaPlugin(HardwarePlugin):
         cartesian = self._given.controller == "cartesian_impedance"
         kind = library.ControllerMode.CartesianImpedance if cartesian else library.ControllerMode.JointImpedance
         try:
+            # The end of the motion before has arrived then: franky-sim takes a late one for the end of the next motion,
+            # of which it tells nobody, and the library waits for its answer for ever.
+            for _ in range(_STATES_BETWEEN):
+                robot.read_once()
             self._apply_settings(robot)  # it was not idle when it was connected
             if mode == CommandMode.POSITION:
                 self._control = robot.start_joint_position_control(kind)
