@@ -35,7 +35,7 @@ class Bench:
         self.device = np.zeros(1, device_dtype)[0]
         self.host.image.connect_device(self.device)
         self.host.activate()
-        self.positions = []
+        self.positions: list[float] = []
         if withdraws:  # as each executor begins
             self.cycle()
             self.positions.clear()
