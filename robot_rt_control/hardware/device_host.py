@@ -116,6 +116,8 @@ class DeviceHost:
         self._state_places = _places(states, self._jointed)
         self._outputs = _outputs(states, commands, info)
         self._ranges = _ranges(states, info)
+        if silence_periods:
+            silence_periods = max(silence_periods, math.ceil(self.plugin.silence_s / info.period_s))
         self._silence_periods, self._silent = silence_periods, 0
         self._patience = silence_periods
         self._is_bounded = silence_periods > 0 and not self.plugin.simulated  # simulated joints bound their own steps

@@ -92,6 +92,9 @@ class HardwarePlugin(ABC):
     reply_s: float = 0.0
     """[s] after the state, for which the driver of a device that `paces` waits for that command. Without it, `write`
     is called with the last command, and the driver counts it as late."""
+    silence_s: float = 0.0
+    """[s] without a command of an executor that lives, for which the driver goes on at least, if that is longer than
+    its own bound: for a device that a hanging executor leaves where it is."""
     missed: int = 0
     """States of the device that were not read, counted by a plugin that `paces`."""
     fresh: bool = True

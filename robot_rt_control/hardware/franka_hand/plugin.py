@@ -42,6 +42,7 @@ class FrankaHandPlugin(HardwarePlugin):
         self.info = info
         self._what = f"hardware {info.name!r}"
         self._given = checked(HandParameters, info.parameters, f"{self._what}, parameters of the franka_hand plugin")
+        self.silence_s = self._given.silence  # each motion ends by itself
         self._part = self._find_part()
         self._hand: Hand | None = None
         self._mode = CommandMode.NONE

@@ -100,6 +100,17 @@ def test_silence_brakes_and_is_reported_until_the_executor_withdraws():
     assert bench.positions[-1] == rested_at + 0.001
 
 
+def test_I26_a_device_that_a_hanging_executor_leaves_where_it_is_may_wait_for_longer():
+    plugin = MockPlugin()
+    plugin.silence_s = 5 * SILENCE * DT
+    bench = Bench(plugin)
+    bench.move()
+    bench.cycle(5 * SILENCE, writes=False)
+    assert bench.mode == DriverMode.FOLLOWING
+    bench.cycle(1, writes=False)
+    assert bench.mode != DriverMode.FOLLOWING
+
+
 def test_I26_the_end_of_the_executor_brakes_at_once_from_the_speed_of_its_commands(monkeypatch):
     bench = Bench()
     bench.move()
