@@ -17,10 +17,11 @@ from robot_rt_control.vocabulary.errors import ChannelError, RobotControlError
 
 _PENDING = offset_of(world_dtype, "pending_tables")
 _COUNTED = {
-    name: f"n_{name}" for name in tables_dtype.names or () if f"n_{name}" in tables_dtype.fields and name != "starts"
+    rows: f"n_{rows}"
+    for rows in ("types", "sessions", "actions", "reactions", "instructions", "streams", "axes", "strategies")
 }
 """Field of the tables with many rows → the field with their number."""
-_ROWS_BEGIN = min(tables_dtype.fields[name][1] for name in _COUNTED)
+_ROWS_BEGIN = min(offset_of(tables_dtype, name) for name in _COUNTED)
 """[bytes] Before it lies what has no such number."""
 
 
@@ -143,7 +144,7 @@ class Installer:
             capacity = tables_dtype[rows].shape[0]
             # From the copy: the server may change its own at any time.
             self._used[rows] = max(self._used[rows], min(max(int(target[counter]), 0), capacity))
-            offset, size = tables_dtype.fields[rows][1], tables_dtype[rows].base.itemsize
+            offset, size = offset_of(tables_dtype, rows), tables_dtype[rows].base.itemsize
             ctypes.memmove(address_of(target) + offset, address_of(source) + offset, self._used[rows] * size)
 
     def _wait_until_taken(self) -> None:
