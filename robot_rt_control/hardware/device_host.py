@@ -126,6 +126,8 @@ class DeviceHost:
         self._fastest: np.ndarray = np.zeros(0)
         """[rad/s or m/s] for each of them."""
         self._behind = False
+        self._went_on = False
+        """Whether the device was still being brought to rest when its commands were enabled."""
         self._followed_at = 0.0
         self._held = 0
         """Cycles since the last command that was followed."""
@@ -216,6 +218,10 @@ class DeviceHost:
                 "hardware %r: no command for %d periods: bringing the device to rest", self.info.name, self._silent
             )
             self._rest_in_silence(period_s)
+        elif new and self.mode == DriverMode.BRAKING:
+            # Enabled again in between. From its own motion a device goes over to the loop's at rest only.
+            self._went_on = True
+            self._rest(period_s)
         elif new:
             self._follow(period_s)
         if not self.lifecycle.can_write:
@@ -244,7 +250,13 @@ class DeviceHost:
                 return
             # A first command of a mode has no predecessor: it does not move yet.
             self._predecessor[:], self._older_cycle = self._arrived, self._last_cycle[0] - 1
-            self._behind = False
+            self._behind = self._is_bounded and self._went_on
+            if self._went_on:  # since its commands were enabled
+                for part in self._jointed:
+                    measured = self.lifecycle.state[self._state_places[part.name]][0::3]
+                    before = self._older[self._command_places[part.name]][0::3]
+                    np.copyto(before, measured, where=np.isfinite(measured))
+            self._went_on = False
         else:
             self._predecessor[:], self._older_cycle = self._followed, self._newer_cycle
             # The executor's commands are continuous: a step that is too large comes only after some were missed.

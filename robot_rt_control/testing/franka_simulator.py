@@ -10,7 +10,7 @@ import sys
 import time
 from types import TracebackType
 
-from robot_rt_control.hardware.franka.simulator import simulator_command
+from robot_rt_control.hardware.franka.simulator import READY, simulator_command
 from robot_rt_control.processes.parent_death import end_with_parent
 from robot_rt_control.vocabulary.errors import RobotControlError
 
@@ -59,7 +59,7 @@ class FrankaSimulator:
         printed, given_up = b"", time.monotonic() + _START_S
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
-            while b"Press Ctrl+C" not in printed:
+            while READY.encode() not in printed:
                 selector.select(given_up - time.monotonic())
                 more = os.read(process.stdout.fileno(), 65536) if time.monotonic() < given_up else b""
                 if not more:

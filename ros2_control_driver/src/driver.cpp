@@ -211,6 +211,9 @@ void Driver::write(bool is_new)
         latch(RRC_ERROR_EXECUTOR_SILENT,
               "no command for " + std::to_string(silent_) + " periods: bringing the device to rest");
         rest();
+    } else if (followed && mode_ == RRC_DRIVER_BRAKING) {
+        went_on_ = true;  // enabled again in between: from its own motion a device goes over to the loop's at rest only
+        rest();
     } else if (followed) {
         follow();
     }
@@ -263,13 +266,19 @@ void Driver::follow()
         // A first command of a mode has no predecessor: it does not move yet.
         older_ = command_.values;
         older_cycle_ = command_.cycle - 1;
+        if (went_on_) {
+            for (const Joint& joint : device_.joints) {
+                if (std::isfinite(state_[joint.state])) older_[joint.command] = state_[joint.state];
+            }
+        }
     } else {
         older_ = sent_;
         older_cycle_ = newer_cycle_;
     }
     newer_cycle_ = command_.cycle;
     sent_ = command_.values;
-    if (!begins) bound_steps();
+    if (!begins || went_on_) bound_steps();
+    went_on_ = false;
     held_ = 0;
     followed_at_ = now_ns();
 }

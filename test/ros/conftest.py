@@ -55,13 +55,14 @@ def pytest_exception_interact(node: pytest.Item, report: pytest.TestReport) -> N
     """What a browser's page showed when its test failed, and what the workcell said."""
     found = getattr(node, "funcargs", {})
     page, cell = found.get("page"), found.get("cell")
-    if page is None or not isinstance(cell, DemoWorkcell):
-        return
-    picture = REPOSITORY / ".build" / "screenshots" / f"failed_{node.name}.png"
-    with contextlib.suppress(Exception):  # a page that died has no picture, and the failure comes first
-        page.screenshot(path=str(picture))
-        report.sections.append(("page", f"{picture}\n{page.inner_text('body')}"))
-    report.sections.append(("workcell", "\n".join(cell.last_lines(200))))
+    if page is not None:
+        picture = REPOSITORY / ".build" / "screenshots" / f"failed_{node.name}.png"
+        with contextlib.suppress(Exception):  # a page that died has no picture, and the failure comes first
+            page.screenshot(path=str(picture))
+            report.sections.append(("page", f"{picture}\n{page.inner_text('body')}"))
+    for one in cell if isinstance(cell, tuple) else (cell,):
+        if isinstance(one, DemoWorkcell):
+            report.sections.append(("workcell", "\n".join(one.last_lines(200))))
 
 
 @pytest.fixture(scope="session")

@@ -23,9 +23,10 @@ from robot_rt_control.vocabulary.errors import RobotControlError
 
 DOMAIN = claim_domain("franka")
 START = np.array([0.0, 0.0, 0.0, -1.57, 0.0, 1.57, 0.785])
-PATIENCE = 120.0
+PATIENCE = 600.0
+"""On a busy machine, the simulator's time is many times slower."""
 
-pytestmark = [pytest.mark.timeout(900), pytest.mark.skipif(bool(NOT_RUN), reason=NOT_RUN)]
+pytestmark = [pytest.mark.timeout(3600), pytest.mark.skipif(bool(NOT_RUN), reason=NOT_RUN)]
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Clie
         text = text.replace("realtime: ignore", "realtime: ignore\n      reply: 5.0", 1)
         text = text.replace("address: 127.0.0.1", f"address: {simulator.address}")
         # On a busy machine the simulator stands still for a while.
-        text = text.replace("force: 20  # [N]", "silence: 60.0")
+        text = text.replace("force: 20  # [N]", "silence: 600.0")
         text = re.sub("max_age_ticks: 1.00", "max_age_ticks: 60000", text)
         text = text.replace("lag: 0.2", "lag: 5.0")
         (tmp_path / "fr3.yaml").write_text(text)

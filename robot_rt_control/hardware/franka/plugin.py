@@ -48,10 +48,12 @@ _REST = 0.01
 _SLOW = 0.1
 """[rad/s] from which a joint moves on purpose. What is slower is brought to rest before a change of mode: after late
 commands or lost packets a joint may still be on its way when the loop's command is at rest."""
+_FAR = 0.01
+"""[rad] from the robot, at which the loop's first command is elsewhere."""
 _STATES_BETWEEN = 10
 """States that are read between two motions."""
-_BRAKE_S = 1.5
-"""[s] in which the plugin brings the robot to rest before it ends a motion."""
+_BRAKE_CYCLES = 1500
+"""States in which the plugin brings the robot to rest before it ends a motion."""
 _FLANGE = 0.107
 """[m] of the flange from the frame of joint 7, along z."""
 _FK_POSITION, _FK_ROTATION = 0.005, 0.03
@@ -238,7 +240,7 @@ class FrankaPlugin(HardwarePlugin):
             self.reason = f"the robot has stopped: {self._text(self.stopped)}"
             return HardwareReturn.ERROR
         # A robot that only lags behind a loop that has come to rest is braked as its motion ends.
-        moving = min(self._shaper.speed, self._shaper.wanted_speed)
+        moving = 0.0 if self._control is None else min(self._shaper.speed, self._shaper.wanted_speed)
         if mode != self._mode and moving > _SLOW:
             self.reason = (
                 "the robot changes its command mode at rest only, and a joint moves at "
@@ -280,7 +282,9 @@ class FrankaPlugin(HardwarePlugin):
             return
         self._mode = mode
         # The robot may have been braked meanwhile, and the loop's command has gone on: nothing springs to it.
-        self._shaper.begin(mode, np.array(state.q_d if mode != CommandMode.EFFORT else state.q), slowly=slowly)
+        position = np.array(state.q_d if mode != CommandMode.EFFORT else state.q)
+        slowly = slowly or (mode == CommandMode.POSITION and not np.allclose(self._wanted(), position, 0.0, _FAR))
+        self._shaper.begin(mode, position, slowly=slowly)
         self._take(state)
 
     def _end_control(self) -> None:
@@ -288,9 +292,10 @@ class FrankaPlugin(HardwarePlugin):
         if self._control is None:
             self._mode = CommandMode.NONE
             return
-        given_up = time.monotonic() + _BRAKE_S
         try:
-            while self._moves() and time.monotonic() < given_up:
+            for _ in range(_BRAKE_CYCLES):
+                if not self._moves():
+                    break
                 self._send(self._shaper.next(self._wanted(), self._dq, fresh=True, braking=True))
                 self._take(self._next_state())
             last = self._message(self._shaper.next(self._wanted(), self._dq, fresh=True, braking=True))

@@ -5,11 +5,14 @@ from __future__ import annotations
 import ipaddress
 import os
 import shutil
+from pathlib import Path
 
 from robot_rt_control.vocabulary.errors import HardwareError
 
 VARIABLE = "FRANKY_SIM"
 """Its program, as ./run sets it; else it is looked for on the path."""
+READY = "franky-sim is ready"
+"""What it prints once it takes connections."""
 
 
 def is_loopback(address: str) -> bool:
@@ -42,4 +45,12 @@ def simulator_command(address: str) -> tuple[str, ...]:
             hint=f"`./run shell workcell --workcell fr3 --simulated` installs it. Elsewhere, install franky-sim with "
             f"mujoco<4 into an environment of its own, and set {VARIABLE}",
         )
-    return (found, "-s", "mujoco", "--hostname", address)
+    python = Path(found).resolve().with_name("python")
+    if not python.exists():
+        raise HardwareError(
+            f"the simulator of a Franka, {found}",
+            expected="the Python of its environment beside it",
+            got=f"no {python}",
+            hint="Install franky-sim into an environment of its own, by venv or pipx",
+        )
+    return (str(python), str(Path(__file__).with_name("run_simulator.py")), address)

@@ -16,5 +16,5 @@ class HandParameters(Parameters):
     """[m/s] of the width."""
     force: Annotated[float, Field(gt=0.0, le=70.0)] | None = None
     """[N] with which it closes on what is in its way; None: closing is a motion to a width, which fails there."""
-    silence: Annotated[float, Field(gt=0.0, le=60.0)] = 1.0
+    silence: Annotated[float, Field(gt=0.0, le=600.0)] = 1.0
     """[s] without a state after which the hand is lost."""

@@ -89,6 +89,7 @@ private:
     RestRamp ramp_;
     std::int64_t mode_ = RRC_DRIVER_HOLDING;
     std::int64_t error_ = RRC_ERROR_NONE;    // published
+    bool went_on_ = false;                   // it was still being brought to rest when commands were enabled
     bool ending_ = false;
     bool active_ = false;
     std::int64_t activate_at_ = 0;           // when the device may be activated again

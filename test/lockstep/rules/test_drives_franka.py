@@ -278,6 +278,28 @@ def test_D26_a_robot_that_lags_behind_a_loop_at_rest_changes_its_mode_neverthele
     assert mode == POSITION or np.abs(cell.robot.q - at).max() < 1e-4, "it comes to where the loop holds"
 
 
+def test_D26_what_is_enabled_while_the_robot_brakes_begins_at_rest_and_comes_slowly(cell: Cell) -> None:
+    """The loop is at rest, and what it has measured is old: the robot lags."""
+    following(cell, VELOCITY)
+    cell.q[2] = 0.5
+    cell.cycle(300)
+    at = cell.robot.q.copy()
+    cell.mode = CommandMode.NONE
+    cell.cycle(5)
+    assert cell.robot.dq[2] > 0.4 and cell.host.mode == DriverMode.BRAKING
+    cell.mode, cell.q = POSITION, at
+    fastest = 0.0
+    while cell.host.mode == DriverMode.BRAKING:
+        cell.cycle()
+        fastest = min(fastest, float(cell.robot.dq[2]))
+    assert cell.robot.q[2] > at[2] + 0.01
+    for _ in range(1500):
+        cell.cycle()
+        fastest = min(fastest, float(cell.robot.dq[2]))
+    assert cell.error == (ImageError.NONE, 0) and cell.host.mode == DriverMode.FOLLOWING
+    assert fastest >= -0.1 - 1e-6 and np.abs(cell.robot.q - at).max() < 1e-4
+
+
 def test_D26_joints_in_different_modes_are_refused(cell: Cell) -> None:
     modes = (POSITION,) * 6 + (EFFORT,)
     assert cell.plugin.prepare_command_mode_switch({"arm": modes}) != 0

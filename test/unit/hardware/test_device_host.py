@@ -155,6 +155,31 @@ def test_I25_commands_that_were_missed_are_not_made_up_in_one_step_by_a_real_dev
     assert bench.positions[-1] == bench.device.command[POSITION], "nothing lags behind later on"
 
 
+@pytest.mark.parametrize("mode", [CommandMode.POSITION, CommandMode.VELOCITY])
+def test_I26_what_is_enabled_while_the_device_brakes_is_followed_once_it_is_at_rest_and_without_a_jump(mode):
+    part = arm()
+    bench = Bench(RealPlugin(), part)
+    if mode == CommandMode.POSITION:
+        bench.move()
+    else:
+        for _ in range(100):
+            bench.command(CommandMode.VELOCITY, 0.5, VELOCITY)
+    at = bench.positions[-1]
+    bench.device.enabled = 0
+    bench.cycle(3)
+    assert bench.mode == DriverMode.BRAKING
+    first = len(bench.positions)
+    bench.command(CommandMode.POSITION, at)  # where it was when the executor looked
+    assert bench.mode == DriverMode.BRAKING
+    bench.cycle(200)
+    assert bench.mode == DriverMode.FOLLOWING and bench.host.image.record.state_error == 0
+    way = np.array(bench.positions[first - 1 :])
+    end = int(way.argmax())
+    assert way[end] > at + 0.005, "it has come to rest by its ramp"
+    assert np.abs(np.diff(way[: end + 1], 2)).max() <= 10.0 * DT**2 + 1e-9
+    assert way[-1] == at and np.diff(way).min() >= -1.1 * part.limits.velocity[0] * 2 * DT - 1e-9
+
+
 @pytest.mark.parametrize(("plugin", "periods"), [(RealPlugin, 5), (MockPlugin, SILENCE)])
 def test_I26_an_effort_of_a_real_device_is_not_held_for_an_executor_that_hangs(plugin, periods):
     bench = Bench(plugin())

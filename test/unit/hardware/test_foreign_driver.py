@@ -236,6 +236,24 @@ def test_I25_commands_that_were_missed_while_the_device_hung_are_not_made_up_in_
     assert steps.max() <= 1.1 * 1.05 * 0.5 * 2 * PERIOD_S + 1e-9, "at most two periods of the fastest motion in a cycle"
 
 
+def test_I26_what_is_enabled_while_the_device_brakes_is_followed_once_it_is_at_rest_and_without_a_jump(
+    driver: ForeignDriver, loop: ByHand
+) -> None:
+    goal, step = 0.0, 0.016  # [m] 0.4 m/s
+    while len(driver.rows()) == 0 or driver.rows()[-1, 1] < 0.2:
+        loop.read()
+        goal += step
+        loop.write(CommandMode.POSITION, goal)
+    loop.until_written(lambda: loop.image.record.driver_mode == DriverMode.BRAKING, CommandMode.NONE)
+    first = driver.writes
+    loop.until_written(lambda: driver.rows()[-1, 1] == 0.1, CommandMode.POSITION, 0.1)
+    way = driver.rows(first - 1)[:, 1]
+    assert way.max() > goal - 1e-9 and loop.error == 0
+    rest = int(way.argmax())
+    assert rest == 0 or np.abs(np.diff(way[: rest + 1], 2)).max(initial=0.0) <= 2.0 * 1.2 * PERIOD_S**2 + 1e-9
+    assert np.diff(way).min() >= -1.1 * 1.05 * 0.5 * 2 * PERIOD_S - 1e-9
+
+
 def test_I26_an_effort_is_not_held_for_an_executor_that_hangs(tmp_path: Path) -> None:
     torque = CELL.replace("velocity: 0.5}", "velocity: 0.5, effort: 10.0}").replace("velocity]", "velocity, effort]")
     with ForeignDriver(tmp_path, torque) as driver:

@@ -80,12 +80,21 @@ def test_where_no_robot_is_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -
         HardwareLifecycle(load_plugin("franka")(), info("127.37.14.1")).configure()
 
 
-def test_the_simulator_stays_on_this_machine_and_is_named_if_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_simulator_stays_on_this_machine_and_is_named_if_it_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for address in ("172.16.0.2", "franka.local", ""):
         with pytest.raises(HardwareError, match="expected a loopback address"):
             simulator.simulator_command(address)
     monkeypatch.setenv(simulator.VARIABLE, "/nowhere/franky-sim")
     with pytest.raises(HardwareError, match="the program franky-sim; got nothing at '/nowhere/franky-sim'"):
         simulator.simulator_command("127.0.0.1")
-    monkeypatch.setenv(simulator.VARIABLE, "/bin/true")
-    assert simulator.simulator_command("127.0.0.2") == ("/bin/true", "-s", "mujoco", "--hostname", "127.0.0.2")
+    program, python = tmp_path / "franky-sim", tmp_path / "python"
+    program.touch(0o755)
+    monkeypatch.setenv(simulator.VARIABLE, str(program))
+    with pytest.raises(HardwareError, match="expected the Python of its environment beside it"):
+        simulator.simulator_command("127.0.0.2")
+    python.touch()
+    command = simulator.simulator_command("127.0.0.2")
+    assert command[0] == str(python) and command[2] == "127.0.0.2"
+    assert simulator.READY in Path(command[1]).read_text()
