@@ -33,7 +33,9 @@ parts:
     joints: [{{name: x, type: prismatic, position_lower: -1.0, position_upper: 1.0, velocity: 0.5}}]
     limits: {{acceleration: {ACCELERATION / 1.2:.6f}}}
     command_modes: [position, velocity]
-    monitors: {{following_error: false}}
+    # Commands that it missed are made up faster than joints may move, and this component is there at once.
+    monitors: {{following_error: false, position_jump: false}}
+    system_limits: {{velocity_tolerance: 10.0}}
   tool: {{kind: io, device: drive, inputs: {{held: {{signal: analog}}}}, outputs: {{cup: {{}}, lamp: {{safe: false}}}}}}
   near: {{kind: rangefinder, device: drive, range: [0.02, 4.0]}}
   seen: {{kind: sensor, device: drive, values: {{size: {{}}}}}}

@@ -1,7 +1,8 @@
-"""A driver in C++ as `workcell` starts it, in real processes: the tests of FollowJointTrajectory over it, and its end."""
+"""A driver in C++ as `workcell` starts it, in real processes: all tests of FollowJointTrajectory, and its end."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import signal
@@ -11,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import test_follow_joint_trajectory as trajectories
 from foreign_driver import Fault, ForeignDriver
 
 from robot_rt_control.client import Action, Client, Reaction
 from robot_rt_control.demo.demo_workcell import DemoWorkcell
 
+trajectories = importlib.import_module("test_follow_joint_trajectory")
 REPOSITORY = Path(__file__).resolve().parents[2]
 Cell = tuple[DemoWorkcell, ForeignDriver]
 
@@ -67,7 +68,7 @@ def cell(own_domain: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 @pytest.fixture(scope="module")
-def moveit(cell: Cell) -> Iterator[trajectories.MoveIt]:
+def moveit(cell: Cell) -> Iterator[Any]:
     made = trajectories.MoveIt()
     yield made
     made.close()
@@ -115,5 +116,5 @@ def test_zz_a_reaction_acts_and_a_device_that_fails_or_a_driver_that_is_killed_f
     children = Path(f"/proc/{workcell.pid}/task/{workcell.pid}/children").read_text().split()
     (pid,) = [int(pid) for pid in children if "rehearsal" in Path(f"/proc/{pid}/cmdline").read_text()]
     os.kill(pid, signal.SIGKILL)
-    ended = re.compile(r"hardware_driver_drive \(process \d+\) was ended by SIGKILL .* the parts of device 'drive' are faulted")
+    ended = re.compile(r"hardware_driver_drive .* was ended by SIGKILL .* the parts of device 'drive' are faulted")
     until(lambda: any(ended.search(line) for line in workcell.last_lines(400)), "the driver's end")
