@@ -36,6 +36,7 @@ BENCHMARKS = {
     "inactive": "inactive_reactions",
     "strategies": "strategies_cost",
     "drives": "drive_exchange",
+    "franka": "franka_cycle",
     "lateness": "wakeup_lateness",
     "introspection": "introspection",
     "lockstep": "lockstep_overhead",

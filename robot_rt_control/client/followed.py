@@ -87,6 +87,7 @@ class Following(Protocol):
     def parts(self) -> Iterable[str]: ...
     def add(self, *actions: Action | ActionDefinition, reactions: Iterable[Reaction] = ()) -> None: ...
     def start(self, *actions: str, at_tick: int = 0) -> int: ...
+    def replace(self, actions: Iterable[Action], *, start: Iterable[str]) -> int: ...
     def stop(self, *actions: str) -> int: ...
     def values(self, prefixes: Iterable[str]) -> dict[str, float]: ...
     def judged(self, reactions: Iterable[str]) -> None: ...
@@ -206,9 +207,20 @@ class Followed:
         Raises:
             as `Session.start`; then it is over.
         """
+        return self._begin(lambda: self._session.start(*self._started, at_tick=at_tick))
+
+    def define_and_start(self, actions: Iterable[Action]) -> int:
+        """As `start`, of new actions that no end is judged of: they are defined and start in one request, or neither.
+
+        Raises:
+            as `Session.replace`; then it is over.
+        """
+        return self._begin(lambda: self._session.replace(actions, start=self._started))
+
+    def _begin(self, start: Callable[[], int]) -> int:
         self._starting = True
         try:
-            tick = self._session.start(*self._started, at_tick=at_tick)
+            tick = start()
         except BaseException:
             self.give_up()
             raise

@@ -1,6 +1,7 @@
 """Write a first version of an action, driver, workcell, program, blueprint or task. It is complete and runs as it is.
 
 new program look_down
+new action push_button --language c++
 new driver shuttle
 new workcell my_cell --urdf my_arm.urdf
 """
@@ -15,12 +16,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from robot_rt_control.command_line.exit_codes import ExitCode
-from robot_rt_control.command_line.new_action import TEMPLATES, write_action, write_files
+from robot_rt_control.command_line.new_action import SUFFIXES, TEMPLATES, write_action, write_files
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 from robot_rt_control.vocabulary.names import check_name
 
 KINDS = {
-    "action": "an action type: Python in the loop, its tests, a program that runs it (docs/tutorial.md)",
+    "action": "an action type: Python in the loop, its tests, a program that runs it (docs/tutorial.md); with "
+    "--language c or c++, C or C++ in the loop (docs/c_actions.md)",
     "driver": "a hardware driver, the device that it talks to (simulated), their workcell, the tests that every driver "
     "must pass (docs/drivers.md)",
     "workcell": "a workcell: an arm with gripper, sensors and channels on mock hardware (docs/cells.md); with --urdf a "
@@ -44,6 +46,10 @@ _NEXT = {
     "workcell": "robot-rt validate {0[0]}",
     "program": "robot-rt validate {0[0]} --workcell arm7",
 }
+_NEXT_C = (
+    "python -m pytest {0[1]}; robot-rt header {0[0]} for your editor; a workcell loads it if `trusted_native_code` "
+    "names its folder"
+)
 _DRIVER = {
     "gantry_driver.py": "{name}.py",
     "gantry_controller.py": "{name}_controller.py",
@@ -53,14 +59,14 @@ _DRIVER = {
 """The gantry of docs/drivers.md: it runs from the first minute, and its protocol is replaced by the device's."""
 
 
-def write(kind: str, name: str, folder: Path) -> list[Path]:
-    """Write an action, driver, workcell or program. Returns its files.
+def write(kind: str, name: str, folder: Path, language: str = "python") -> list[Path]:
+    """Write an action, driver, workcell or program. Returns its files. `language`: of an action, see `write_action`.
 
     Raises:
         DefinitionError: the name is not valid, or one of the files exists; nothing was written.
     """
     if kind == "action":
-        return write_action(name, folder)
+        return write_action(name, folder, language)
     if kind == "program":
         return write_files(kind, name, folder, TEMPLATES, {"program.yaml.in": "{name}.yaml"})
     from robot_rt_control.model.paths import package_folder  # slow
@@ -115,6 +121,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", help="of it and of its file, such as push_button")
     parser.add_argument("--folder", type=Path, default=Path(), help="for the files (default: here)")
     parser.add_argument("--workcell", help="that a blueprint or task is for: a file, or a name")
+    parser.add_argument("--language", choices=SUFFIXES, default="python", help="of an action's real-time methods")
     robot = parser.add_argument_group("a workcell of your own robot")
     robot.add_argument("--urdf", metavar="FILE", help="its URDF or .xacro: a path, or package://PACKAGE/PATH")
     robot.add_argument("--base", default="", metavar="LINK", help="first link of the arm (default: the URDF's root)")
@@ -139,6 +146,8 @@ def run(arguments: argparse.Namespace) -> int:
         parser.error("--base, --tip and --xacro belong to --urdf FILE")
     if given.urdf is not None and given.kind != "workcell":
         parser.error(f"--urdf makes a workcell: new workcell {given.name} --urdf {given.urdf}")
+    if given.language != "python" and given.kind != "action":
+        parser.error(f"--language is of actions: new action {given.name} --language {given.language}")
     if given.kind in ("blueprint", "task"):
         return _by_its_tool(given)
     notes: list[str] = []
@@ -149,7 +158,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
         files, following = [file], "robot-rt validate {0[0]}, then robot-rt-control-workcell --workcell {0[0]}"
     else:
-        files, following = write(given.kind, given.name, given.folder), _NEXT[given.kind]
+        files = write(given.kind, given.name, given.folder, given.language)
+        following = _NEXT[given.kind] if given.language == "python" else _NEXT_C
     following = following.format(files)
     if getattr(given, "json", False):
         print(json.dumps({"files": [str(file) for file in files], "notes": notes, "next": following}))

@@ -1,4 +1,4 @@
-"""Writes a first version of an action type, its tests, and a program that runs it: three working files.
+"""Writes a first version of an action type, its tests, and a program that runs it: working files, in Python or in C.
 
 python -m robot_rt_control.command_line.new_action nod
 """
@@ -16,22 +16,33 @@ from robot_rt_control.vocabulary.names import check_name
 TEMPLATES = Path(__file__).parent / "templates"
 FILES = {"action.py.in": "{name}.py", "test_action.py.in": "test_{name}.py", "run_action.py.in": "run_{name}.py"}
 """Template → the file that is written from it."""
+C_FILES = {
+    "c_action.py.in": "{name}.py",
+    "test_c_action.py.in": "test_{name}.py",
+    "run_action.py.in": "run_{name}.py",
+}
+"""Likewise if the real-time methods are in C or C++. Their own file is made from action.c.in, valid in both."""
+SUFFIXES = {"python": ".py", "c": ".c", "c++": ".cpp"}
+"""Language of the real-time methods → suffix of their file."""
 
 
-def write_action(name: str, folder: Path) -> list[Path]:
+def write_action(name: str, folder: Path, language: str = "python") -> list[Path]:
     """Write the files of a new action type.
 
     Args:
         name: of the type and of its file: nod, push_button.
         folder: created if it does not exist.
+        language: of its real-time methods, one of `SUFFIXES`.
 
     Returns:
-        The files: the action type, its tests, a program that runs it.
+        The files: the action type, its tests, a program that runs it, and the C or C++ file if there is one.
 
     Raises:
         DefinitionError: the name is not valid, or one of the files exists; nothing was written.
     """
-    return write_files("action type", name, folder, TEMPLATES, FILES)
+    file = f"{{name}}{SUFFIXES[language]}"
+    files = FILES if language == "python" else C_FILES | {"action.c.in": file}
+    return write_files("action type", name, folder, TEMPLATES, files, **{"@file@": file})
 
 
 def write_files(

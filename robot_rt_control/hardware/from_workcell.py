@@ -51,13 +51,18 @@ def hardware_part(part: PartDescription) -> HardwarePart:
     )
 
 
+def _with_tools(part: PartDescription) -> HardwarePart:
+    """With its tools. The planner's parts are without them: it plans with the bodies of the URDF."""
+    return replace(hardware_part(part), tools=tuple(t.body for t in part.tools), start_tool=part.start_tool)
+
+
 def hardware_info(workcell: Workcell, device: DeviceDescription) -> HardwareInfo:
     """The device with its parts and its plugin's parameters."""
     return HardwareInfo(
         name=device.name,
         period_s=workcell.period,
         parameters=device.config,
-        parts=tuple(hardware_part(workcell.part(name)) for name in device.parts),
+        parts=tuple(_with_tools(workcell.part(name)) for name in device.parts),
         folder=str(workcell.path.parent),
         document=workcell.document,
     )

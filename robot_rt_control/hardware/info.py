@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from robot_rt_control.model.pose import Pose
-from robot_rt_control.model.robot.urdf import Mimic
+from robot_rt_control.model.robot.urdf import Inertial, Mimic
 from robot_rt_control.model.workcell.channels import Channel
 from robot_rt_control.model.workcell.mount import Mount
 from robot_rt_control.text.document import Document, Step
@@ -71,6 +71,10 @@ class HardwarePart:
     """The mount of a sensor; None: not known."""
     range: tuple[float, float] | None = None
     """[m] measuring range of a rangefinder; None: not known."""
+    tools: tuple[Inertial, ...] = field(default=(), compare=False)
+    """Bodies in the tip link of the tools that an arm lists, in the order of their numbers. Simulators attach them."""
+    start_tool: int = 0
+    """Number of the tool that is on at the start."""
 
     def __post_init__(self) -> None:
         where = f"part {self.name!r}"
@@ -103,9 +107,7 @@ class HardwarePart:
                 positive = name.startswith("position") or value > 0
                 if math.isnan(value) or not positive:
                     expected = "a number" if name.startswith("position") else "a positive number"
-                    raise HardwareError(
-                        f"{where}, joint {joint!r}: limits.{name}", expected=expected, got=repr(value)
-                    )
+                    raise HardwareError(f"{where}, joint {joint!r}: limits.{name}", expected=expected, got=repr(value))
         for joint, lower, upper in zip(
             self.joint_names, self.limits.position_lower, self.limits.position_upper, strict=True
         ):

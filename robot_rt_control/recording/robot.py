@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -76,6 +76,10 @@ class Robot:
 
     description: str
     frames: Frames
+
+
+RobotWithTools = Callable[[tuple[float, ...]], Robot]
+"""The robot while these tools are on: numbers of those of each part that lists tools, in the order of the parts."""
 
 
 def tf_message(found: Transforms, time_ns: int) -> bytes:

@@ -13,7 +13,16 @@ from mcap.writer import Writer
 
 from robot_rt_control.recording.cdr import HEADER, Cdr
 from robot_rt_control.recording.columns import TICK, TIME, Column, field_names
-from robot_rt_control.recording.robot import DESCRIPTION, TF, TF_MESSAGE, TF_NS, TF_STATIC, Robot, offered, tf_message
+from robot_rt_control.recording.robot import (
+    DESCRIPTION,
+    TF,
+    TF_MESSAGE,
+    TF_NS,
+    TF_STATIC,
+    RobotWithTools,
+    offered,
+    tf_message,
+)
 from robot_rt_control.recording.sink import Sink
 
 FORMAT = 3
@@ -52,7 +61,8 @@ class TickWriter:
         path: of the file; it must not exist.
         about: what the file is about. `parts` lists each part's `name` and `joint_states`, the names of its joints on
             the topic joint_states; parts without are not on the topics.
-        columns: of a row after the tick; among them the tick's start, `TIME`, on the loop's clock [ns].
+        columns: of a row after the tick; among them the tick's start, `TIME`, on the loop's clock [ns]. A part that
+            lists tools has the number of the one that is on as `<part>.tool`.
         epoch_ns: added to it for time stamps: 0 in simulated time.
         texts: name → text of a file that is attached.
         robot: what tools show at the recorded positions; None: nothing.
@@ -69,7 +79,7 @@ class TickWriter:
         *,
         epoch_ns: int = 0,
         texts: Mapping[str, bytes] | None = None,
-        robot: Robot | None = None,
+        robot: RobotWithTools | None = None,
     ) -> None:
         columns = [Column(name=TICK, integer=True), *columns]
         places = dict(zip((c.name for c in columns), np.cumsum([0, *(c.width for c in columns)]), strict=False))
@@ -101,6 +111,9 @@ class TickWriter:
             if jointed
         ]
         self._robot, self._shown_ns = robot, -TF_NS
+        tools = [f"{part['name']}.tool" for part in about["parts"]]
+        self._tools = [int(places[name]) for name in tools if name in places]
+        self._shown_tools: tuple[float, ...] | None = None
         if robot is not None:
             self._described = self._channel(DESCRIPTION, "std_msgs/msg/String", "string data\n", latched=True)
             self._tf_static = self._channel(TF_STATIC, "tf2_msgs/msg/TFMessage", TF_MESSAGE, latched=True)
@@ -146,16 +159,18 @@ class TickWriter:
             for channel, block in blocks:
                 self._writer.add_message(channel, time, block[i].tobytes(), time, tick & 0xFFFFFFFF)
 
-    def _show(self, robot: Robot, rows: np.ndarray, times: np.ndarray) -> None:
+    def _show(self, robot_with: RobotWithTools, rows: np.ndarray, times: np.ndarray) -> None:
         for row, time in zip(rows, times.tolist(), strict=True):
             if 0 <= time - self._shown_ns < TF_NS:
                 continue
+            tools = tuple(row[self._tools].view(np.float64).tolist())
+            robot = robot_with(tools)
             moving = robot.frames.at(self._joint_names, row[self._positions].view(np.float64).tolist())
             found = [(self._tf, tf_message(moving, time))]
-            if self._shown_ns < 0:  # here, as files begin with their first message for players
+            if tools != self._shown_tools:  # first here, as files begin with their first message for players
                 static = tf_message(robot.frames.fixed, time)
                 found = [(self._described, Cdr().text(robot.description).finish()), (self._tf_static, static), *found]
-            self._shown_ns = time
+            self._shown_ns, self._shown_tools = time, tools
             for channel, message in found:
                 self._writer.add_message(channel, time, message, time, int(row[0]) & 0xFFFFFFFF)
 

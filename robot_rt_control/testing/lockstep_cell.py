@@ -35,6 +35,7 @@ from robot_rt_control.client.backend import SessionRequest
 from robot_rt_control.client.session import Session
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.memory.layout import offset_of, world_dtype
+from robot_rt_control.model.workcell.interfaces import tool_interface
 from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.model.workcell.workcell import MOCK, Workcell, load_workcell
 from robot_rt_control.native.c_compiler import SUFFIXES
@@ -101,7 +102,8 @@ class LockstepCell(SteppedCell):
     def _command_places(self, part: PartDescription) -> dict[str, tuple[int, int]]:
         """Command interface → device and place in its command image."""
         world = self.executor.world.memory
-        names = {offset_of(world_dtype, "parts", part.index) + i.offset: i.name for i in part.command_interfaces}
+        interfaces = [*part.command_interfaces, tool_interface(part.name)]
+        names = {offset_of(world_dtype, "parts", part.index) + i.offset: i.name for i in interfaces}
         links = world.writes[: int(world.n_writes)]
         return {
             names[int(link["offset"])]: (int(link["device"]), int(link["interface"]))

@@ -279,6 +279,29 @@ class Follower:
                 self._preparing = not self._asking and (self._run is None or not self._run.is_stopping)
             return self._preparing
 
+    def _start_at_once(self, session: Session, run: Run) -> None:
+        """Define and start a run in one request, unless it is given up before. What gives it up later stops it.
+
+        Raises:
+            GoalRefused: it was.
+            RobotControlError: as `Session.replace`.
+        """
+        action = self._action(run)
+        with self._gate:
+            if self._given_up:
+                raise GoalRefused(self._given_up)
+        run.followed = session.follow(run.id, until=None, start=False, on_change=self._on_event)
+        try:
+            run.tick = run.followed.define_and_start([action])
+        except RobotControlError:
+            with self._gate:
+                given_up = self._given_up
+            if not given_up:
+                raise
+            raise GoalRefused(given_up) from None
+        with self._gate:
+            self._preparing = False  # from now on it is this run that is ended
+
     def _start(self, session: Session, run: Run, tick: int, *, lead: float) -> None:
         """Start a run, unless it is given up until shortly before.
 
@@ -391,12 +414,16 @@ class Follower:
             )
             run = Run(id=run_id, goal=goal, motion=motion, tolerances=tolerances, done=done)
             try:
-                run.followed = session.follow(
-                    run_id, add=[self._action(run)], until=None, start=False, on_change=self._on_event
-                )
-                self._start(session, run, tick, lead=_LEAD_S * 2**i)
+                if tick == 0 and not motion.is_long:
+                    self._start_at_once(session, run)
+                else:
+                    run.followed = session.follow(
+                        run_id, add=[self._action(run)], until=None, start=False, on_change=self._on_event
+                    )
+                    self._start(session, run, tick, lead=_LEAD_S * 2**i)
             except CommandRefused as error:
-                session.remove(run_id)
+                with contextlib.suppress(DefinitionError):  # what starts at once was not even defined
+                    session.remove(run_id)
                 if tick == 0 or i == _ATTEMPTS - 1:
                     raise GoalRefused.by_workcell(error) from None
                 _log.info("%s: a start at tick %d was too late: %s", self._name, tick, error)

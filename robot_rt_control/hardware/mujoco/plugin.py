@@ -21,6 +21,7 @@ from robot_rt_control.hardware.world.io import SimulatedIo, simulated_io
 from robot_rt_control.hardware.world.parameters import CameraParameters
 from robot_rt_control.hardware.world.sensors import make_sensors
 from robot_rt_control.hardware.world.simulator import SimulatorPlugin, has_io, n_of_joints
+from robot_rt_control.hardware.world.tools import ToolsOn
 from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import HardwareError
 from robot_rt_control.vocabulary.part_kinds import JOINTED_KINDS
@@ -65,6 +66,9 @@ class MujocoPlugin(SimulatorPlugin):
         for name, numbers in names.sensors.items():
             part = next(part for part in self.info.parts if part.name == name)
             self._sensors.append(SceneSensor(world.model, world.data, part, numbers, states[name]))
+        self._tools = ToolsOn(
+            self.info.parts, self.command[len(standard_command_interfaces(self.info)) :], world.set_body
+        )
         if self.parameters.gui:
             self._window = Window(world, given.camera, f"hardware {self.info.name!r}")
         return CallbackReturn.SUCCESS
@@ -98,6 +102,7 @@ class MujocoPlugin(SimulatorPlugin):
     def write(self, time_s: float, period_s: float) -> HardwareReturn:
         world = self._world
         assert world is not None
+        self._tools.follow()
         for io in self._io:
             io.apply()
         steer = self._drives.apply

@@ -154,6 +154,20 @@ class MujocoWorld:
         self.motors[: len(motors)] = motors
         self._motors, self._references = motors, self.motor_references[: len(motors)]
 
+    def set_body(self, part: str, link: str, mass: float, moments: Vector) -> None:
+        """Give a link of a part's robot another mass [kg] and principal moments [kg m^2] about its own axes. A robot of
+        a scene has no links for tools, and keeps what it has."""
+        robot = self.robots[part]
+        if link not in robot.links:
+            return
+        body = self.model.body(robot.link(link, part)).id
+        model = self.model
+        model.body_mass[body], model.body_inertia[body] = mass, moments
+        # Of a body without mass, MuJoCo's compiler puts the frame of the inertia elsewhere.
+        model.body_ipos[body], model.body_iquat[body], model.body_sameframe[body] = 0.0, (1.0, 0.0, 0.0, 0.0), 0
+        mujoco.mj_setConst(model, mujoco.MjData(model))  # it would leave the robot at its zero position
+        self._is_changed = True
+
     def changed(self) -> None:
         """After a change of the state from outside: what follows from it is computed again before it is used."""
         self._is_changed = True
@@ -413,7 +427,7 @@ class MujocoWorld:
             if joint < 0 or model.jnt_type[joint] != mujoco.mjtJoint.mjJNT_FREE:
                 raise HardwareError(
                     f"{self._what}: {model.body(body).name!r} cannot be put elsewhere",
-                    expected="a body with a free joint, or with mocap=\"true\"",
+                    expected='a body with a free joint, or with mocap="true"',
                     got="one that is fixed in the world" if joint < 0 else "one on another joint",
                 )
             q, v = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])

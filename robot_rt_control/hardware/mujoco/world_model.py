@@ -28,7 +28,7 @@ from robot_rt_control.hardware.world.parameters import (
     WorldParameters,
 )
 from robot_rt_control.hardware.world.part_robot import robot_with_joints
-from robot_rt_control.hardware.world.tools import write_with_tools
+from robot_rt_control.hardware.world.tools import listed_tools, write_with_tools
 from robot_rt_control.hardware.world.urdf_shapes import DEFAULT_FRICTION, PLANE_FRICTION
 from robot_rt_control.model.paths import resolve_path
 from robot_rt_control.model.pose import Pose
@@ -271,7 +271,7 @@ class _Builder:
     def _add_robot(self, part: HardwarePart) -> UrdfRobot:
         assert part.urdf is not None
         item = f"{self._what}, part {part.name!r}"
-        urdf = self._with_tools(resolve_path(part.urdf, Path.cwd(), item), part.name)
+        urdf = self._with_tools(resolve_path(part.urdf, Path.cwd(), item), part)
         root = part.base.matrix
         if part.base_link is not None and part.base_link != urdf.root:
             if part.base_link not in urdf.links:
@@ -295,13 +295,14 @@ class _Builder:
                     got="none, nor behind it",
                 )
 
-    def _with_tools(self, path: Path, part: str) -> Urdf:
-        tools = [tool for tool in self._world.tools if tool.part_of == part]
-        if not tools:
+    def _with_tools(self, path: Path, part: HardwarePart) -> Urdf:
+        tools = [tool for tool in self._world.tools if tool.part_of == part.name]
+        changing = listed_tools(part, self._parts)
+        if not tools and not changing:
             return read_urdf(path)
         with tempfile.TemporaryDirectory(prefix="robot_rt_control_") as folder:
-            extended = Path(folder) / f"{part}.urdf"
-            write_with_tools(path, tools, extended, self._what)
+            extended = Path(folder) / f"{part.name}.urdf"
+            write_with_tools(path, tools, extended, self._what, changing)
             return read_urdf(extended)
 
     # --- contacts -------------------------------------------------------------------------------

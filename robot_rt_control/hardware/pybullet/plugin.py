@@ -19,6 +19,7 @@ from robot_rt_control.hardware.world.io import SimulatedIo, simulated_io
 from robot_rt_control.hardware.world.parameters import CameraParameters
 from robot_rt_control.hardware.world.sensors import Sensor, make_sensors
 from robot_rt_control.hardware.world.simulator import SimulatorPlugin, has_io, n_of_joints
+from robot_rt_control.hardware.world.tools import ToolsOn
 from robot_rt_control.vocabulary.enums import CommandMode
 from robot_rt_control.vocabulary.errors import HardwareError
 from robot_rt_control.vocabulary.part_kinds import JOINTED_KINDS
@@ -87,6 +88,9 @@ class PyBulletPlugin(SimulatorPlugin):
                 self._io.append(simulated_io(world, part, self.parameters.world, state[n:], command[n:]))
         self._bodies = [(body, indices, _placer(self.state, places[body])) for body, indices in joints.items()]
         self._effort_echo: list[tuple[np.ndarray, np.ndarray]] = []
+        self._tools = ToolsOn(
+            self.info.parts, self.command[len(standard_command_interfaces(self.info)) :], world.set_body
+        )
         self._sensors: list[Sensor] = make_sensors(world, self.info, self.parameters.world, self._states)
 
     def on_activate(self) -> CallbackReturn:
@@ -137,6 +141,7 @@ class PyBulletPlugin(SimulatorPlugin):
     def write(self, time_s: float, period_s: float) -> HardwareReturn:
         world = self._world
         assert world is not None
+        self._tools.follow()
         for apply in self._appliers:
             apply()
         for io in self._io:

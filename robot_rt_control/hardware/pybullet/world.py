@@ -21,7 +21,7 @@ from robot_rt_control.hardware.world.part_robot import robot_with_joints
 from robot_rt_control.hardware.world.png import write_png
 from robot_rt_control.hardware.world.sensors import Frame
 from robot_rt_control.hardware.world.substeps import substeps_of
-from robot_rt_control.hardware.world.tools import write_with_tools
+from robot_rt_control.hardware.world.tools import listed_tools, write_with_tools
 from robot_rt_control.hardware.world.urdf_shapes import PLANE_FRICTION, require_meshes
 from robot_rt_control.model.paths import resolve_path
 from robot_rt_control.model.pose import Pose
@@ -172,16 +172,16 @@ class PyBulletWorld:
     def _add_robots(self) -> dict[str, Robot]:
         """Part name → its robot."""
         robots: dict[str, Robot] = {}
-        loaded: dict[tuple[Path, Pose, str | None], Robot] = {}
+        loaded: dict[tuple[Path, Pose, str | None, tuple[str, ...]], Robot] = {}
         for part in self._info.parts:
             if part.urdf is None:
                 continue
             item = f"hardware {self._info.name!r}, part {part.name!r}"
             path = resolve_path(part.urdf, Path.cwd(), item)
-            path = self._with_tools(path, part.name)
-            key = (path, part.base, part.base_link)
+            tools = tuple(tool.name for tool in self._parameters.world.tools if tool.part_of == part.name)
+            key = (path, part.base, part.base_link, tools)
             if key not in loaded:
-                loaded[key] = self._load_robot(path, part, item)
+                loaded[key] = self._load_robot(self._with_tools(path, part), part, item)
             robots[part.name] = loaded[key]
         self._refuse_foreign_tools(robots)
         for part in self._info.parts:
@@ -210,15 +210,16 @@ class PyBulletWorld:
                 body, joints, pybullet.VELOCITY_CONTROL, forces=[0.0] * len(joints), physicsClientId=self.client
             )
 
-    def _with_tools(self, path: Path, part: str) -> Path:
+    def _with_tools(self, path: Path, part: HardwarePart) -> Path:
         """The robot's file or, where tools are mounted on it, another one with them."""
-        tools = [tool for tool in self._parameters.world.tools if tool.part_of == part]
-        if not tools:
+        tools = [tool for tool in self._parameters.world.tools if tool.part_of == part.name]
+        changing = listed_tools(part, self._info.parts)
+        if not tools and not changing:
             return path
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="robot_rt_control_")
-        extended = Path(self._folder.name) / f"{part}.urdf"
-        write_with_tools(path, tools, extended, f"hardware {self._info.name!r}")
+        extended = Path(self._folder.name) / f"{part.name}.urdf"
+        write_with_tools(path, tools, extended, f"hardware {self._info.name!r}", changing)
         return extended
 
     def _refuse_foreign_tools(self, mounted: Collection[str]) -> None:
@@ -271,6 +272,13 @@ class PyBulletWorld:
                     expected=f"a fixed joint before {joints[0][1].decode()!r}",
                     hint="PyBullet needs it: put a fixed joint and a link between the root and the first moving joint",
                 )
+
+    def set_body(self, part: str, link: str, mass: float, moments: Vector) -> None:
+        """Give a link of a part's robot another mass [kg] and principal moments [kg m^2] about its own axes."""
+        robot = self.robots[part]
+        pybullet.changeDynamics(
+            robot.body, robot.link(link, part), mass=mass, localInertiaDiagonal=moments, physicsClientId=self.client
+        )
 
     # --- queries --------------------------------------------------------------------------------
 

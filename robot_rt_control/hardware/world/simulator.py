@@ -10,11 +10,13 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart
+from robot_rt_control.hardware.interfaces import InterfaceDescription
 from robot_rt_control.hardware.parameters import Vector, checked
 from robot_rt_control.hardware.plugin import CallbackReturn, HardwarePlugin
 from robot_rt_control.hardware.world.parameters import CameraParameters, SimulatorParameters
 from robot_rt_control.hardware.world.png import write_png
 from robot_rt_control.model.pose import Pose
+from robot_rt_control.model.workcell.interfaces import tool_interface
 from robot_rt_control.text.document import Path
 from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import HardwareError, unknown
@@ -133,6 +135,11 @@ class SimulatorPlugin(HardwarePlugin):
                 raise HardwareError(what, expected=unknown("part with inputs or outputs", name, known), got=repr(name))
             if name in self.parameters.world.sensors:
                 raise HardwareError(what, expected="its inputs here or in world.sensors, not in both")
+
+    def export_command_interfaces(self) -> list[InterfaceDescription]:
+        return super().export_command_interfaces() + [
+            tool_interface(part.name) for part in self.info.parts if part.tools
+        ]
 
     # --- beyond the contract: what tests and demonstrations ask of a simulation --------------------------
 

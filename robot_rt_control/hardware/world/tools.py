@@ -1,17 +1,67 @@
-"""Tools mounted on simulated robots: links that are added to the robot's URDF before it is loaded."""
+"""Tools mounted on simulated robots: links that are added to the robot's URDF before it is loaded.
+
+Those of `world.tools` are always there. Those that an arm lists and changes are links without shape, one for each,
+whose mass is 0 while the tool is not on.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
+
+from robot_rt_control.hardware.info import HardwarePart
+from robot_rt_control.hardware.parameters import Vector
 from robot_rt_control.hardware.world.parameters import ToolParameters
+from robot_rt_control.model.robot.urdf import Inertial
+from robot_rt_control.model.robot.urdf_reader import rpy_of_rotation
 from robot_rt_control.vocabulary.errors import HardwareError, unknown
 
+_NOTHING: tuple[float, Vector] = (0.0, (0.0, 0.0, 0.0))
 
-def write_with_tools(urdf: Path, tools: Sequence[ToolParameters], file: Path, item: str) -> None:
+
+class ToolsOn:
+    """Gives the tools that are on their masses, and the others none.
+
+    Args:
+        parts: of the device.
+        numbers: of the tools that are on, commands of the parts that list tools. They begin with those of the start.
+        set_body: takes a part, a link of its robot, its mass [kg] and its principal moments [kg m^2].
+    """
+
+    def __init__(
+        self, parts: Sequence[HardwarePart], numbers: np.ndarray, set_body: Callable[[str, str, float, Vector], None]
+    ) -> None:
+        self._parts = [part for part in parts if part.tools]
+        self._numbers, self._set_body = numbers, set_body
+        numbers[:] = [part.start_tool for part in self._parts]
+        self._on = [-1] * len(self._parts)
+        self.follow()
+
+    def follow(self) -> None:
+        """Before each step: see whether others are on."""
+        for i, part in enumerate(self._parts):
+            number = int(self._numbers[i])
+            if number != self._on[i]:
+                for tool, body in enumerate(part.tools):
+                    if tool in (number, self._on[i]):
+                        mass, (_, moments) = body.mass, _principal(body)
+                        self._set_body(part.name, _name(part, tool), *(mass, moments) if tool == number else _NOTHING)
+                self._on[i] = number
+
+
+def listed_tools(part: HardwarePart, parts: Sequence[HardwarePart]) -> list[HardwarePart]:
+    """The parts that list tools whose joints are in the robot of a part with a URDF."""
+    robot = {p.name for p in parts if (p.urdf, p.base, p.base_link) == (part.urdf, part.base, part.base_link)}
+    return [p for p in parts if p.tools and (p.name in robot or p.mounted_on in robot)]
+
+
+def write_with_tools(
+    urdf: Path, tools: Sequence[ToolParameters], file: Path, item: str, changing: Sequence[HardwarePart] = ()
+) -> None:
     """Write a robot's URDF with tools on its links, each a link of its own after a joint `<name>_joint`.
 
     The joint is fixed, or that of the tool's spring.
@@ -21,6 +71,7 @@ def write_with_tools(urdf: Path, tools: Sequence[ToolParameters], file: Path, it
         tools: in any order; one may be mounted on another that comes before it.
         file: to write.
         item: what they belong to, for errors.
+        changing: parts that list tools, with their tip links in this robot.
 
     Raises:
         HardwareError: a link is missing, or a name is taken.
@@ -41,7 +92,28 @@ def write_with_tools(urdf: Path, tools: Sequence[ToolParameters], file: Path, it
         robot.append(_link(tool))
         robot.append(_joint(tool))
         links.add(tool.name)
+    for part in changing:
+        for number, body in enumerate(part.tools):
+            link = ElementTree.SubElement(robot, "link", name=_name(part, number))
+            inertial = ElementTree.SubElement(link, "inertial")  # without it PyBullet would take 1 kg
+            ElementTree.SubElement(inertial, "mass", value="0")
+            ElementTree.SubElement(inertial, "inertia", dict.fromkeys(("ixx", "iyy", "izz", "ixy", "ixz", "iyz"), "0"))
+            robot.append(_joint_between(str(part.tip_link), _name(part, number), _principal(body)[0], "fixed"))
     tree.write(file)
+
+
+def _name(part: HardwarePart, number: int) -> str:
+    """The link of a tool that a part lists."""
+    return f"{part.name}/tool{number}"
+
+
+def _principal(body: Inertial) -> tuple[np.ndarray, Vector]:
+    """The frame (4, 4) of the principal axes at the center of mass, and the moments [kg m^2] about them."""
+    moments, axes = np.linalg.eigh(body.inertia)
+    X = np.eye(4)
+    X[:3, :3], X[:3, 3] = axes * np.array([np.linalg.det(axes), 1.0, 1.0]), body.center_of_mass
+    x, y, z = np.maximum(moments, 0.0).tolist()
+    return X, (x, y, z)
 
 
 def _link(tool: ToolParameters) -> ElementTree.Element:
@@ -70,17 +142,21 @@ def _link(tool: ToolParameters) -> ElementTree.Element:
 
 def _joint(tool: ToolParameters) -> ElementTree.Element:
     spring = tool.spring
-    joint = ElementTree.Element("joint", name=f"{tool.name}_joint", type="prismatic" if spring else "fixed")
-    ElementTree.SubElement(joint, "parent", link=tool.link)
-    ElementTree.SubElement(joint, "child", link=tool.name)
-    rpy = _roll_pitch_yaw(tool.pose.orientation)
-    ElementTree.SubElement(joint, "origin", xyz=_text(tool.pose.position), rpy=_text(rpy))
+    joint = _joint_between(tool.link, tool.name, tool.pose.matrix, "prismatic" if spring else "fixed")
     if spring is not None:
         way = math.hypot(*spring.way)
         ElementTree.SubElement(joint, "axis", xyz=_text([x / way for x in spring.way]))
         # As far again into the stop. URDF requires effort and velocity.
         limits = {"lower": "0", "upper": repr(2.0 * way), "effort": "1000", "velocity": "10"}
         ElementTree.SubElement(joint, "limit", limits)
+    return joint
+
+
+def _joint_between(parent: str, child: str, X: np.ndarray, kind: str) -> ElementTree.Element:
+    joint = ElementTree.Element("joint", name=f"{child}_joint", type=kind)
+    ElementTree.SubElement(joint, "parent", link=parent)
+    ElementTree.SubElement(joint, "child", link=child)
+    ElementTree.SubElement(joint, "origin", xyz=_text(X[:3, 3].tolist()), rpy=_text(rpy_of_rotation(X[:3, :3])))
     return joint
 
 
@@ -95,15 +171,6 @@ def _inertia_per_mass(tool: ToolParameters) -> tuple[float, float, float]:
     assert tool.cylinder is not None
     r2, h2 = tool.cylinder.radius**2, tool.cylinder.height**2
     return (3.0 * r2 + h2) / 12.0, (3.0 * r2 + h2) / 12.0, r2 / 2.0
-
-
-def _roll_pitch_yaw(q: tuple[float, float, float, float]) -> tuple[float, float, float]:
-    """Roll, pitch and yaw of a unit quaternion x y z w, as URDF defines them: about fixed x, then y, then z [rad]."""
-    x, y, z, w = q
-    roll = math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
-    pitch = math.asin(max(-1.0, min(1.0, 2.0 * (w * y - z * x))))
-    yaw = math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
-    return roll, pitch, yaw
 
 
 def _text(values: Sequence[float]) -> str:

@@ -32,6 +32,14 @@ def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> Array:
     )
 
 
+def rpy_of_rotation(R: Array) -> tuple[float, float, float]:
+    """Fixed-axis angles x, y, z of a rotation matrix; at the poles with yaw 0."""
+    pitch = float(np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0])))
+    if np.hypot(R[0, 0], R[1, 0]) < 1e-9:
+        return float(np.arctan2(-R[1, 2], R[1, 1])), pitch, 0.0
+    return float(np.arctan2(R[2, 1], R[2, 2])), pitch, float(np.arctan2(R[1, 0], R[0, 0]))
+
+
 class _Reader:
     """Takes elements apart; every error names the file, the line and the link or joint."""
 

@@ -92,6 +92,12 @@ def command_interfaces(part: PartWithInterfaces) -> list[InterfaceDescription]:
     return _joints(part, "commanded_") + _channels(part, part.outputs, "commanded_outputs")
 
 
+def tool_interface(part: str) -> InterfaceDescription:
+    """The command interface for the number of the tool that is on, of an arm that lists tools. Plugins may export it
+    beside the others; it is sent whether the part is enabled or not."""
+    return InterfaceDescription(part=part, interface="tool", field="tool_number")
+
+
 def _joints(part: PartWithInterfaces, prefix: str) -> list[InterfaceDescription]:
     return [
         InterfaceDescription(

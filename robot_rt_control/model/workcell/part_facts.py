@@ -92,8 +92,8 @@ class PartFacts:
         Raises:
             DefinitionError: there is no such limit.
         """
-        if name not in _LIMITS:
-            raise DefinitionError(f"part {self.name!r}: limit", expected=", ".join(_LIMITS), got=repr(name))
+        if name not in LIMITS:
+            raise DefinitionError(f"part {self.name!r}: limit", expected=", ".join(LIMITS), got=repr(name))
         return np.array(self.record[name][: self.dof])
 
     # --- tools ----------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ class PartFacts:
         return chain
 
 
-_LIMITS = (
+LIMITS = (
     *("position_lower", "position_upper", "velocity_limit", "acceleration_limit", "jerk_limit"),
     *("effort_limit", "effort_rate_limit"),
 )

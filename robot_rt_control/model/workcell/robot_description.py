@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-import numpy as np
-
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.robot.urdf import Array, Urdf
 from robot_rt_control.model.robot.urdf_file import absolute_meshes
 from robot_rt_control.model.robot.urdf_prefix import CONTROL_TAG, add_prefix
+from robot_rt_control.model.robot.urdf_reader import rpy_of_rotation
 from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.vocabulary.part_kinds import PART_KINDS
 
@@ -112,20 +111,12 @@ def _urdfs(parts: Sequence[PartDescription]) -> dict[str, Urdf]:
     return {body.name: body.urdf for body in bodies(parts) if body.urdf is not None}
 
 
-def _rpy(R: Array) -> tuple[float, float, float]:
-    """Fixed-axis angles x, y, z of a rotation matrix; at the poles with yaw 0."""
-    pitch = float(np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0])))
-    if np.hypot(R[0, 0], R[1, 0]) < 1e-9:
-        return float(np.arctan2(-R[1, 2], R[1, 1])), pitch, 0.0
-    return float(np.arctan2(R[2, 1], R[2, 2])), pitch, float(np.arctan2(R[1, 0], R[0, 0]))
-
-
 def _fixed_joint(parent: str, child: str, X: Array) -> ElementTree.Element:
     joint = ElementTree.Element("joint", name=f"{parent}_to_{child}", type="fixed")
     ElementTree.SubElement(joint, "parent", link=parent)
     ElementTree.SubElement(joint, "child", link=child)
     xyz = " ".join(repr(float(v)) for v in X[:3, 3])
-    rpy = " ".join(repr(v) for v in _rpy(X[:3, :3]))
+    rpy = " ".join(repr(v) for v in rpy_of_rotation(X[:3, :3]))
     ElementTree.SubElement(joint, "origin", xyz=xyz, rpy=rpy)
     return joint
 

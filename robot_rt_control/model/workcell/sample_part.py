@@ -9,6 +9,7 @@ import numpy as np
 
 from robot_rt_control.memory.layout import limits_dtype, part_dtype, tool_dtype
 from robot_rt_control.model.pose import Pose
+from robot_rt_control.model.robot.urdf import Inertial
 from robot_rt_control.model.workcell.channels import Channel, fill_channels
 from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.model.workcell.tool_description import ToolDescription
@@ -123,6 +124,7 @@ def _tools(record: np.record, limits: np.record) -> tuple[ToolDescription, ...]:
         for field in ("velocity", "acceleration", "jerk"):
             tool[field] = limits[field]
         pose = Pose(position=(0.0, 0.0, LINK_LENGTH + length))
-        found.append(ToolDescription(name=name, pose=pose, mass=mass, record=tool))
+        body = Inertial(mass=mass, center_of_mass=np.zeros(3), inertia=np.zeros((3, 3)))
+        found.append(ToolDescription(name=name, pose=pose, body=body, record=tool))
     record.tool_number, record.tool_confirmed, record.tool_fits[:2] = 0.0, 1.0, 1.0
     return tuple(found)

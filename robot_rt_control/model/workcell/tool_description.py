@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from robot_rt_control.memory.layout import instruction_dtype
 from robot_rt_control.model.pose import Pose
+from robot_rt_control.model.robot.urdf import Inertial
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -18,8 +19,8 @@ class ToolDescription:
     name: str
     pose: Pose
     """X of the tool in the tip link."""
-    mass: float
-    """[kg]"""
+    body: Inertial
+    """In the tip link."""
     sensor: str = ""
     """The condition by which sensors tell that it is on; empty: none does."""
     instructions: NDArray[np.void] = field(default_factory=lambda: np.zeros(0, instruction_dtype))

@@ -84,7 +84,7 @@ def _tool(
     body = joined([bare, own.moved(X_JL)])
     record.mass, record.center_of_mass[:], record.inertia[:] = body.mass, body.center_of_mass, body.inertia
     _fill_limits(record, tool.limits, part, joints, place / "limits")
-    return ToolDescription(name=name, pose=tool.pose, mass=tool.mass, sensor=tool.sensor or "", record=record)
+    return ToolDescription(name=name, pose=tool.pose, body=own, sensor=tool.sensor or "", record=record)
 
 
 def _fill_limits(

@@ -17,7 +17,7 @@ from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.layout import offset_of, part_dtype, world_dtype
 from robot_rt_control.model.workcell.canopen import CANOPEN
 from robot_rt_control.model.workcell.drives import DRIVES
-from robot_rt_control.model.workcell.interfaces import InterfaceDescription
+from robot_rt_control.model.workcell.interfaces import InterfaceDescription, tool_interface
 from robot_rt_control.model.workcell.workcell import COMPILED, MOCK, Workcell
 from robot_rt_control.vocabulary import capacities, defaults
 from robot_rt_control.vocabulary.enums import BudgetPolicy, OperationalState
@@ -109,6 +109,8 @@ class World:
         commands = {i.name: (p.index, i) for p in parts for i in p.command_interfaces}
         _require(device.name, "state", states, manifest.state)
         _require(device.name, "command", commands, manifest.command)
+        tools = [(p.index, tool_interface(p.name)) for p in parts if p.tools]
+        commands |= {interface.name: (index, interface) for index, interface in tools}
         first = int(w.n_reads)
         w.n_reads = self._link("state", w.reads, int(w.n_reads), index, manifest.state, states)
         w.n_writes = self._link("command", w.writes, int(w.n_writes), index, manifest.command, commands)
@@ -135,7 +137,9 @@ class World:
             link.device, link.interface, link.part = device, place, part
             link.offset = parts + part * part_dtype.itemsize + interface.offset
             link.place = offset_of(world_dtype, "devices", device, array, place)
-            link.written = offset_of(world_dtype, "parts_runtime", part, "written")
+            # Which tool is on is no motion: it is sent all the time.
+            condition = "n_tools" if interface.field == "tool_number" else "written"
+            link.written = offset_of(world_dtype, "parts_runtime", part, condition)
             n += 1
         return n
 

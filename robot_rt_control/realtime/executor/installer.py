@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -16,6 +16,13 @@ from robot_rt_control.realtime.executor.table_check import check_motion_queues, 
 from robot_rt_control.vocabulary.errors import ChannelError, RobotControlError
 
 _PENDING = offset_of(world_dtype, "pending_tables")
+_COUNTED = {
+    rows: f"n_{rows}"
+    for rows in ("types", "sessions", "actions", "reactions", "instructions", "streams", "axes", "strategies")
+}
+"""Field of the tables with many rows → the field with their number."""
+_ROWS_BEGIN = min(offset_of(tables_dtype, name) for name in _COUNTED)
+"""[bytes] Before it lies what has no such number."""
 
 
 class Installer:
@@ -43,6 +50,12 @@ class Installer:
         self._ticking = ticking
         # Checked where the server cannot change it any more, and where it replaces nothing yet.
         self._tables: np.record = np.zeros(1, tables_dtype)[0]
+        self._used = dict.fromkeys(_COUNTED, 0)
+        """Field of the tables → the most rows of it that any tables have used."""
+        self._keys: list[bytes] | None = None
+        """Of the last tables' types; and their code, and their rows."""
+        self._codes: list[NativeType | None] = []
+        self._filled = np.zeros(0, tables_dtype["types"].base)
 
     def serve(self) -> bool:
         """Answer the request that is waiting, if there is one. Returns whether there was one."""
@@ -65,14 +78,14 @@ class Installer:
         """
         self._wait_until_taken()
         w, tables = self._world, self._tables
-        _copy(tables, staging.tables)
+        self._copy(tables, staging.tables)
         blobs = staging.blobs[: max(int(staging.n_blobs), 0)].copy()
         self._fill_in_code(tables)
         check_tables(tables, n_parts=int(w.n_parts))
         check_motion_queues(tables, w.parts["dof"])
         check_new_parameters(int(staging.n_blobs), blobs, w.tables[int(w.active_tables)])
         store_release(self._address + _PENDING, 0)  # in lockstep, tables that nobody has taken yet are replaced
-        _copy(w.tables[1 - int(w.active_tables)], tables)
+        self._copy(w.tables[1 - int(w.active_tables)], tables)
         for blob in blobs:
             first, last = int(blob["offset"]) // 8, int(blob["offset"] + blob["size"]) // 8
             w.parameter_arena[first:last] = staging.parameters[first:last]
@@ -82,49 +95,57 @@ class Installer:
     def _fill_in_code(self, tables: np.record) -> None:
         if not 0 <= tables.n_types <= len(tables.types):
             raise ChannelError("program tables refused: n_types", expected=f"at most {len(tables.types)}")
-        for i in range(int(tables.n_types)):
-            entry = tables.types[i]
-            if not entry.key:
-                self._check_unused(tables, i)
-                continue
-            code = self._load(bytes(entry.key).decode(errors="replace"))
-            entry.on_enter, entry.sense = code.on_enter, code.sense
-            entry.set_parameters, entry.control = code.set_parameters, code.control
-            entry.gap[:] = 0
-            entry.gap[: len(code.gap)] = code.gap
-            entry.name = code.type_name.encode()[: entry.dtype["name"].itemsize]
-            self._check_sizes(tables, i, code.parameter_size, code.state_size)
+        types = tables.types[: int(tables.n_types)]
+        keys = types["key"].tolist()
+        if keys != self._keys:
+            self._codes = [self._load(key.decode(errors="replace")) if key else None for key in keys]
+            self._filled = _filled(types, self._codes)
+            self._keys = keys
+        budgets = types["budget_ns"].copy()
+        types[:] = self._filled
+        types["budget_ns"] = budgets
+        self._check_sizes(tables, self._codes)
 
     @staticmethod
-    def _check_unused(tables: np.record, i: int) -> None:
-        entry, actions = tables.types[i], tables.actions[: tables.n_actions]
-        entry.on_enter = entry.sense = entry.set_parameters = entry.control = 0
-        entry.gap[:] = 0
-        laws = tables.strategies[: tables.n_strategies]
-        if ((actions["identity"] != 0) & (actions["type"] == i)).any() or (laws["type"] == i).any():
-            raise ChannelError(f"program tables refused: action type {i}", expected="a type with code", got="none")
-
-    def _check_sizes(self, tables: np.record, i: int, params_size: int, state_size: int) -> None:
-        actions = tables.actions[: tables.n_actions]
-        laws = tables.strategies[: tables.n_strategies]
-        own = actions[(actions["identity"] != 0) & (actions["type"] == i)]
+    def _check_sizes(tables: np.record, codes: Sequence[NativeType | None]) -> None:
+        """The records of actions and strategies have the sizes of their types, which have code."""
+        parameters, state = (
+            np.array([-1 if code is None else getattr(code, name) for code in codes] + [0], np.int64)
+            for name in ("parameter_size", "state_size")
+        )
+        actions, laws = tables.actions[: tables.n_actions], tables.strategies[: tables.n_strategies]
+        own = _of_these_types(actions[actions["identity"] != 0], len(codes))
         grouped = own["group"] != 0
-        n = np.where(grouped, own["n_parts"], 1)
-        state = np.where(grouped, motion_dtype.itemsize, 0) + n * state_size
-        mine = laws[laws["type"] == i]
-        for sizes, expected in (
-            (own["parameter_size"], n * params_size),
-            (own["state_size"], state),
-            (mine["parameter_size"], params_size),
-            (mine["state_size"], state_size),
-        ):
-            if (sizes != expected).any():
-                raise ChannelError(
-                    f"program tables refused: records of action type {i}",
-                    expected=f"{params_size} bytes of parameters and {state_size} of state",
-                    got="another size",
-                    hint="Restart the control server",
-                )
+        n, of = np.where(grouped, own["n_parts"], 1), own["type"]
+        wrong = own["parameter_size"] != n * parameters[of]
+        wrong |= own["state_size"] != np.where(grouped, motion_dtype.itemsize, 0) + n * state[of]
+        mine = _of_these_types(laws, len(codes))
+        wrong_laws = mine["parameter_size"] != parameters[mine["type"]]
+        wrong_laws |= mine["state_size"] != state[mine["type"]]
+        bad = np.concatenate([of[wrong | (state[of] < 0)], mine["type"][wrong_laws]])
+        if not len(bad):
+            return
+        i = int(bad.min())
+        code = codes[i]
+        if code is None:
+            raise ChannelError(f"program tables refused: action type {i}", expected="a type with code", got="none")
+        raise ChannelError(
+            f"program tables refused: records of action type {i}",
+            expected=f"{code.parameter_size} bytes of parameters and {code.state_size} of state",
+            got="another size",
+            hint="Restart the control server",
+        )
+
+    def _copy(self, target: np.record, source: np.record) -> None:
+        """Copy tables, without the rows that no tables have used yet: these are zero on both sides, and most of the
+        8 MB are such rows."""
+        ctypes.memmove(address_of(target), address_of(source), _ROWS_BEGIN)
+        for rows, counter in _COUNTED.items():
+            capacity = tables_dtype[rows].shape[0]
+            # From the copy: the server may change its own at any time.
+            self._used[rows] = max(self._used[rows], min(max(int(target[counter]), 0), capacity))
+            offset, size = offset_of(tables_dtype, rows), tables_dtype[rows].base.itemsize
+            ctypes.memmove(address_of(target) + offset, address_of(source) + offset, self._used[rows] * size)
 
     def _wait_until_taken(self) -> None:
         """Until the loop has taken the tables before these. In lockstep nobody does meanwhile."""
@@ -135,6 +156,21 @@ class Installer:
             time.sleep(0.0002)
 
 
-def _copy(target: np.record, source: np.record) -> None:
-    """Copy one record over another of the same type."""
-    ctypes.memmove(address_of(target), address_of(source), target.dtype.itemsize)
+def _filled(types: np.ndarray, codes: Sequence[NativeType | None]) -> np.ndarray:
+    """The tables' rows of action types with the addresses of their code."""
+    filled = types.copy()
+    for entry, code in zip(filled, codes, strict=True):
+        entry.gap[:] = 0
+        if code is None:
+            entry.on_enter = entry.sense = entry.set_parameters = entry.control = 0
+            continue
+        entry.on_enter, entry.sense = code.on_enter, code.sense
+        entry.set_parameters, entry.control = code.set_parameters, code.control
+        entry.gap[: len(code.gap)] = code.gap
+        entry.name = code.type_name.encode()[: entry.dtype["name"].itemsize]
+    return filled
+
+
+def _of_these_types(rows: np.ndarray, n: int) -> np.ndarray:
+    """The rows whose type is one of n; `check_tables` refuses the others."""
+    return rows[(rows["type"] >= 0) & (rows["type"] < n)]

@@ -158,14 +158,15 @@ def _check_reactions(t: np.record, n_parts: int) -> None:
     _in_range("session of reaction", r["session"], 0, int(t.n_sessions))
     _in_range("number of starts of reaction", r["n_starts"], 0, capacities.MAX_ACTIONS_PER_COMMAND + 1)
     _in_range("leaves of reaction", r["leaves"], -1, capacities.MAX_USE_DEPTH)
-    starts = np.where(np.arange(capacities.MAX_ACTIONS_PER_COMMAND) < r["n_starts"][:, None], r["starts"], -1)
+    starting = np.arange(r["n_starts"].max(initial=0)) < r["n_starts"][:, None]
+    starts = np.where(starting, r["starts"][:, : starting.shape[1]], -1)
     names = ("owner", "signal_action")
     for name, index in (*((name, r[name]) for name in names), *(("start", start) for start in starts.T)):
         _in_range(f"{name} of reaction", index, -1, n_actions)
         named = index >= 0
         if (named & ~exists[index]).any() or (named & (session_of[index] != r["session"])).any():
             _refuse(f"{name} of reaction", "an action of the same session", "another one")
-    if (starts[np.arange(capacities.MAX_ACTIONS_PER_COMMAND) < r["n_starts"][:, None]] < 0).any():
+    if (starts[starting] < 0).any():
         _refuse("start of reaction", "an action of the same session", "none")
     for together in starts[r["n_starts"] > 1]:
         moved = [p for a in t.actions[together[together >= 0]] for p in a["parts"][: a["n_parts"]]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +50,7 @@ class TickRing:
         recorder.columns, recorder.n_columns = address_of(self._addresses), len(self._addresses)
         recorder.n_rows, recorder.after = rows, after
         recorder.rows = address_of(self._rows)
+        self._robots: dict[tuple[float, ...], Robot] = {}
 
     @property
     def last(self) -> int:
@@ -107,11 +107,15 @@ class TickRing:
             for p in workcell.parts
         ]
 
-    @cached_property
-    def robot(self) -> Robot:
-        """The workcell's robot_description and frames, for files."""
-        text = self._world.workcell.robot_description()
-        return Robot(text, LinkFrames(parse_urdf(text.encode(), Path("robot_description"))))
+    def robot(self, tools: tuple[float, ...]) -> Robot:
+        """The workcell's robot_description and frames, for files; see `RobotWithTools`."""
+        if tools not in self._robots:
+            workcell = self._world.workcell
+            with_tools = [part for part in workcell.parts if part.tools]
+            names = {p.name: p.tool_name(number) for p, number in zip(with_tools, tools, strict=True)}
+            text = workcell.robot_description(names)
+            self._robots[tools] = Robot(text, LinkFrames(parse_urdf(text.encode(), Path("robot_description"))))
+        return self._robots[tools]
 
     def action_names(self) -> dict[str, str]:
         """Identity → id, of the actions in both tables: also of such that have just been removed."""
@@ -169,10 +173,14 @@ def _of_part(part: PartDescription, base: int) -> list[_Place]:
         **{field: dtype[field].shape[0] for field in PART_KINDS[part.kind].fields if dtype[field].shape},
         **{"inputs": len(part.inputs), "outputs": outputs, "commanded_outputs": outputs},
     }
-    scalars = ["age", *(field for field in PART_KINDS[part.kind].fields if not dtype[field].shape)]
+    scalars = {"age": "age"} | {field: field for field in PART_KINDS[part.kind].fields if not dtype[field].shape}
+    if part.tools:
+        scalars["tool"] = "tool_number"
     found = [
         _Place(name=f"{part.name}.{name}", address=base + offset_of(dtype, name), width=width, scalar=False)
         for name, width in widths.items()
         if width
     ]
-    return found + [_Place(name=f"{part.name}.{name}", address=base + offset_of(dtype, name)) for name in scalars]
+    return found + [
+        _Place(name=f"{part.name}.{name}", address=base + offset_of(dtype, field)) for name, field in scalars.items()
+    ]

@@ -8,7 +8,7 @@ import numpy as np
 
 from robot_rt_control.memory.layout import measured_dtype
 from robot_rt_control.model.workcell.part_description import PartDescription
-from robot_rt_control.model.workcell.part_facts import PartFacts, worn
+from robot_rt_control.model.workcell.part_facts import LIMITS, Array, PartFacts, worn
 
 
 class PartView(PartFacts):
@@ -39,3 +39,10 @@ class PartView(PartFacts):
             for name in measured_dtype.names or ():
                 record[name] = measured[self.index][name]
         return worn(record, self.description, float(record.tool_number))
+
+    def limits(self, name: str) -> Array:
+        """As PartFacts. Only tools change limits: without them nobody needs what the loop has measured, which is a copy
+        of the whole workcell."""
+        if self.description.tools or name not in LIMITS:
+            return super().limits(name)
+        return np.array(self.description.initial_record[name][: self.dof])

@@ -10,12 +10,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mcap.reader import make_reader
+from mcap_ros2.decoder import DecoderFactory
 
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.model.kinematics.chain import Chain, load_chain, tool_pose
 from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.planner.execution import run_plan
 from robot_rt_control.planning.plan.plan import FORMAT, Plan
+from robot_rt_control.recording.tick_reader import TickFile
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.vocabulary.errors import CommandRefused, DefinitionError
@@ -435,6 +438,34 @@ def test_Z10_the_description_has_the_frame_of_the_tool_that_is_on(tool_cell: Wor
     assert first == tool_cell.robot_description({"arm": "gripper"})
     assert 'xyz="0.0 0.0 0.12"' in first
     assert 'xyz="0.05 0.0 0.22"' in other and 'xyz="0.0 0.0 0.12"' not in other
+
+
+def test_Z10_recordings_show_the_tool_that_is_on(tool_cell: Workcell, tmp_path: Path) -> None:
+    path, end = tmp_path / "a.mcap", tmp_path / "end.mcap"
+    with LockstepCell(tool_cell, gated=False, record=path) as cell:
+        couple(cell, "gripper")
+        cell.step(50)
+        couple(cell, "driver")
+        cell.session("arm").change_tool("arm", "driver")
+        changed = cell.tick
+        cell.step(50)
+        cell.executor.save_last_ticks().rename(end)
+    numbers = TickFile(path).arrays()["arm.tool"]
+    assert set(numbers[:-60]) | {numbers[0]} == {1.0} and numbers[-50:].tolist() == [2.0] * 50
+    for file in (path, end):
+        with file.open("rb") as stream:
+            reader = make_reader(stream, decoder_factories=[DecoderFactory()])
+            found = [(c.topic, m.log_time, d) for _, c, m, d in reader.iter_decoded_messages()]
+        told = [(time, d.data) for topic, time, d in found if topic == "/robot_description"]
+        assert [text for _, text in told] == [tool_cell.robot_description({"arm": t}) for t in ("gripper", "driver")]
+        poses = [
+            (time, tuple(getattr(t.transform.translation, axis) for axis in "xyz"))
+            for topic, time, d in found
+            for t in (d.transforms if topic == "/tf_static" else ())
+            if t.child_frame_id == tool_cell.frame_names()["arm"]
+        ]
+        assert poses == [(told[0][0], (0.0, 0.0, 0.12)), (told[1][0], (0.05, 0.0, 0.22))]
+        assert 0 <= told[1][0] - changed * 1_000_000 <= 20_000_000
 
 
 # --- Z11: plans ---------------------------------------------------------------------------------

@@ -535,6 +535,56 @@ def test_J18_a_start_that_is_not_taken_back_in_time_is_stopped_at_once(
     bench.assert_limits_kept()
 
 
+@pytest.mark.parametrize("how", ["cancel", "stop"])
+def test_J18_a_goal_at_rest_whose_start_is_on_its_way_is_stopped_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """It is defined and started by one request, which nothing takes back."""
+    bench = TrajectoryBench(tmp_path)
+    end = bench.follower.cancel if how == "cancel" else lambda: bench.follower.stop("enough")
+    with monkeypatch.context() as patch:
+        at_each(patch, Session, "replace", in_a_thread(end))
+        outcome = bench.follow(goal(point(1.0, END)))
+    found = bench.until(outcome)
+    assert found.is_cancelled if how == "cancel" else found.text == "enough"
+    bench.until_free()
+    bench.run(0.3)
+    on_one_line(bench.q, END)
+    assert np.abs(bench.q).max() < 0.01
+    bench.assert_limits_kept()
+    assert bench.until(bench.follow(goal(point(1.0, Z)))).code == Code.SUCCESSFUL
+
+
+def test_J18_a_goal_at_rest_that_is_given_up_before_its_request_moves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = TrajectoryBench(tmp_path)
+    with monkeypatch.context() as patch:
+        at_each(patch, follower, "splice", in_a_thread(bench.follower.cancel))
+        with pytest.raises(GoalRefused, match="^cancelled before it began$"):
+            bench.follow(goal(point(1.0, END)))
+    assert not bench.client.sessions()
+    bench.run(0.5)
+    assert np.abs(bench.q).max() == 0.0
+
+
+def test_J18_a_goal_at_rest_does_not_begin_if_a_protective_stop_comes_and_goes_while_its_start_is_on_its_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = TrajectoryBench(tmp_path)
+
+    def stop_and_release() -> None:
+        bench.client.protective_stop("door")
+        bench.client.release()
+
+    with monkeypatch.context() as patch:
+        at_each(patch, Session, "replace", in_a_thread(stop_and_release))
+        with pytest.raises(GoalRefused, match="a protective stop came before it began"):
+            bench.follow(goal(point(1.0, END)))
+    bench.run(0.5)
+    assert np.abs(bench.q).max() == 0.0 and not bench.client.sessions()
+
+
 @WHILE_PREPARED
 def test_J18_what_is_prepared_when_a_protective_stop_comes_does_not_begin_after_its_release(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str

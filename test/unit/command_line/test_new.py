@@ -14,11 +14,14 @@ from robot_rt_control.client import Action, End
 from robot_rt_control.command_line.blueprints import main as blueprints
 from robot_rt_control.command_line.main import main as robot_rt
 from robot_rt_control.command_line.new import KINDS, main
+from robot_rt_control.command_line.new_action import SUFFIXES
 from robot_rt_control.command_line.planning import main as planning
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle, load_plugin
 from robot_rt_control.model.workcell.workcell import load_workcell
+from robot_rt_control.server.code.source import load_action_type
 from robot_rt_control.testing.lockstep_client import LockstepClient
+from robot_rt_control.vocabulary.errors import CompileError
 
 ROOT = Path(__file__).parents[3]
 
@@ -53,6 +56,42 @@ def test_an_action_passes_its_tests(chosen: str) -> None:
     assert main(["action", "wave"]) == 0
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen, "test_wave.py"]
     assert subprocess.run(command, timeout=600, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_an_action_in_c_passes_its_tests_and_runs_in_a_trusting_workcell(
+    language: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = f"wave{SUFFIXES[language]}"
+    assert robot_rt(["new", "action", "wave", "--language", language, "--folder", "waving"]) == 0
+    written = [f"waving/{name}" for name in ("wave.py", "test_wave.py", "run_wave.py", code)]
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[:4] == written and "robot-rt header waving/wave.py" in shown[4]
+    assert not [name for name in written if "@" in (here / name).read_text().replace("@pytest", "")]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "waving/test_wave.py"]
+    done = subprocess.run(command, timeout=600, check=False, capture_output=True, text=True)
+    assert done.returncode == 0 and "5 passed" in done.stdout, done.stdout
+    assert robot_rt(["header", "waving/wave.py"]) == 0
+    assert (here / "waving/wave_records.h").is_file()
+    assert robot_rt(["new", "workcell", "cell"]) == 0
+    wave = load_action_type(f"{here}/waving/wave.py:Wave").action_type
+    with (
+        pytest.raises(CompileError, match="trusted_native_code"),
+        LockstepClient("cell.yaml") as client,
+        client.session("arm") as session,
+    ):
+        session.add(Action("wave", wave))
+    with (here / "cell.yaml").open("a") as file:
+        file.write("\naction_type_folders: [waving]\ntrusted_native_code: [waving]\n")
+    with LockstepClient("cell.yaml") as client, client.session("arm") as session:
+        session.add(Action("wave", wave))
+        assert session.follow("wave", until="wave.is_done").wait(30.0).end == End.REACHED
+
+
+def test_other_kinds_have_no_language(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["driver", "wave", "--language", "c"])
+    assert "--language is of actions: new action wave --language c" in capsys.readouterr().err
 
 
 def test_a_driver_drives_its_device(here: Path) -> None:
