@@ -67,6 +67,8 @@ def time_goals_of(
     clear: Callable[[], object],
     commanded: Callable[[], float],
     n: int,
+    before_cancel: Callable[[], object] = lambda: None,
+    after_rest: Callable[[], object] = lambda: None,
 ) -> dict[str, np.ndarray]:
     """Seconds, each of shape (n,), of any controller of this name.
 
@@ -76,6 +78,8 @@ def time_goals_of(
         positions: measured [rad].
         clear: forget the commands until now.
         commanded: time [s] of the first command that is new since then; 0: none yet.
+        n: goals.
+        before_cancel, after_rest: called for each goal, outside what is timed.
     """
     from action_msgs.msg import GoalStatus
     from builtin_interfaces.msg import Duration
@@ -104,11 +108,13 @@ def time_goals_of(
             raise RuntimeError(f"goal {i} was rejected: the log says why")
         to_command[i] = _await_value(commanded) - begin
         time.sleep(chance.uniform(0.3, 0.7) * _MOVE_S)
+        before_cancel()
         begin = time.time()
         handle.cancel_goal_async()
         result = handle.get_result_async()
         status = _await(result.done, result.result).status
         to_rest[i] = time.time() - begin
+        after_rest()
         if status != GoalStatus.STATUS_CANCELED:
             raise RuntimeError(f"goal {i} ended with status {status}, not as cancelled")
     names = ("the goal is accepted", "the first command leaves", "a cancelled arm stands")

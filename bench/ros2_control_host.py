@@ -13,12 +13,14 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 
+from bench.compared_traces import Trace
 from robot_rt_control.processes.parent_death import end_with_parent
 
 ROBOT = Path(__file__).resolve().parents[1] / "config" / "robots" / "arm7.urdf"
@@ -55,6 +57,17 @@ def node_program() -> Path:
             "ros-$ROS_DISTRO-joint-trajectory-controller), source that installation and this package, and call again"
         )
     return program
+
+
+def versions() -> dict[str, str]:
+    """Package → version, of what is measured."""
+    from ament_index_python.packages import get_package_share_directory
+
+    found = {}
+    for package in _NEEDED:
+        manifest = (Path(get_package_share_directory(package)) / "package.xml").read_text()
+        found[package] = manifest.partition("<version>")[2].partition("</version>")[0].strip()
+    return found
 
 
 def description() -> str:
@@ -102,6 +115,10 @@ class Cycles:
 
     def _named(self, message: Any) -> None:
         self._names[message.names_version] = list(message.names)
+
+    def has_come(self) -> bool:
+        """Whether names and values have come."""
+        return bool(self._names and self._raw)
 
     def clear(self) -> None:
         """Forget what has come."""
@@ -161,8 +178,6 @@ class Ros2ControlHost:
         try:
             self._start_controllers()
             self.started_s = time.monotonic() - begin
-            self.cycles = Cycles(self._node, "statistics")
-            self.interfaces = Cycles(self._node, "introspection_data")
         except BaseException:
             self._end()
             raise
@@ -171,8 +186,6 @@ class Ros2ControlHost:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.cycles.close()
-        self.interfaces.close()
         self._end()
 
     def _end(self) -> None:
@@ -195,6 +208,7 @@ class Ros2ControlHost:
 
     def _parameters(self, file: Path) -> str:
         manager = [f"update_rate: {self._rate}", f"thread_priority: {self._priority}", f"cpu_affinity: [{self._cpu}]"]
+        manager += ["lock_memory: true"]  # as the executor does
         manager += [f"{name}: {{type: {_TYPE}, params_file: ['{file}']}}" for name in (CONTROLLER, OTHER)]
         text = "controller_manager:\n  ros__parameters:\n" + "".join(f"    {line}\n" for line in manager)
         for name in (CONTROLLER, OTHER):
@@ -236,26 +250,58 @@ class Ros2ControlHost:
         wait_until(answer.done, f"an answer of {service}")
         return answer.result()
 
-    def positions(self) -> list[float]:
-        """Measured, of the last cycle that has come [rad]."""
-        names = [f"state_interface.{joint}/position" for joint in JOINTS]
-        found: list[list[float]] = []
+    @contextmanager
+    def statistics(self) -> Iterator[Cycles]:
+        """How long cycles take. Nothing is published while nobody listens."""
+        yield from self._topic("statistics")
 
-        def came() -> bool:
-            found.extend(values for _, values in self.interfaces.take(*names))
-            return bool(found)
+    @contextmanager
+    def interfaces(self) -> Iterator[Cycles]:
+        """States and commands of cycles."""
+        yield from self._topic("introspection_data")
 
-        wait_until(came, "a cycle")
-        return found[-1]
+    def _topic(self, name: str) -> Iterator[Cycles]:
+        cycles = Cycles(self._node, name)
+        try:
+            wait_until(cycles.has_come, f"a cycle on {name}")
+            yield cycles
+        finally:
+            cycles.close()
 
-    def durations_and_wakes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of the cycles that have come: how long they took, and when they began, on the system's clock [ns].
 
-        The statistics are stamped at the cycle's end, just after its time was taken.
-        """
-        cycles = list(self.cycles.take("controller_manager.total_time"))
-        taken = np.array([1e3 * values[0] for _, values in cycles])
-        return taken, np.array([stamp for stamp, _ in cycles], float) - taken
+def durations_and_wakes(cycles: Cycles) -> tuple[np.ndarray, np.ndarray]:
+    """Of the cycles that have come: how long they took, and when they began, on the system's clock [ns].
+
+    The statistics are stamped at the cycle's end, just after its time was taken.
+    """
+    found = list(cycles.take("controller_manager.total_time"))
+    taken = np.array([1e3 * values[0] for _, values in found])
+    return taken, np.array([stamp for stamp, _ in found], float) - taken
+
+
+def measured_positions(interfaces: Cycles) -> list[float]:
+    """Of the last cycle that has come [rad]."""
+    names = [f"state_interface.{joint}/position" for joint in JOINTS]
+    found: list[list[float]] = []
+
+    def came() -> bool:
+        found.extend(values for _, values in interfaces.take(*names))
+        return bool(found)
+
+    wait_until(came, "a cycle")
+    return found[-1]
+
+
+def trace_of(interfaces: Cycles, joint: str = JOINTS[0]) -> Trace:
+    """The cycles that have come, of one joint."""
+    names = (f"state_interface.{joint}/position", f"command_interface.{joint}/position")
+    found = list(interfaces.take(*names))
+    values = np.array([values for _, values in found])
+    return Trace(
+        seconds=1e-9 * np.array([stamp - found[0][0] for stamp, _ in found]),
+        measured=values[:, 0],
+        commanded=values[:, 1],
+    )
 
 
 def wait_until(condition: Callable[[], object], what: str, timeout_s: float = _PATIENCE_S) -> None:
@@ -272,18 +318,10 @@ def wait_until(condition: Callable[[], object], what: str, timeout_s: float = _P
 
 
 def later_than_earliest(wakes: np.ndarray, period_ns: int) -> np.ndarray:
-    """How much later than the earliest one each wake-up came [ns], as each is due a whole number of periods after it."""
+    """How much later than the earliest one each wake-up came [ns]: each is due whole periods after it."""
     phases = np.mod(wakes - wakes[0], period_ns)
     # Around the circle, the phases begin after the widest gap: there is the earliest one.
     ordered = np.sort(phases)
     gaps = np.diff(np.append(ordered, ordered[0] + period_ns))
     first = ordered[(int(np.argmax(gaps)) + 1) % len(ordered)]
     return np.mod(phases - first, period_ns)
-
-
-def lines_of_code(file: Path) -> int:
-    """Lines that are neither empty nor a comment, nor documentation at the file's head."""
-    text = file.read_text()
-    if text.startswith('"""'):
-        text = text.split('"""', 2)[2]
-    return sum(bool(line.strip()) and not line.strip().startswith("#") for line in text.splitlines())
