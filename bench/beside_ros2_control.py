@@ -459,11 +459,13 @@ def _goals(
     cancelled: tuple[Callable[[], object], Callable[[], Trace]],
     into: Samples,
 ) -> None:
-    measured = time_goals_of(
-        node, JOINTS, positions=positions, clear=clear, commanded=commanded, n=options.amount(_GOALS)
-    )
+    n = max(2, options.amount(_GOALS))
+    measured = time_goals_of(node, JOINTS, positions=positions, clear=clear, commanded=commanded, n=n)
     for name, seconds in measured.items():
-        into[f"goal: {name} [ms]"] += (1e3 * seconds).tolist()
+        into[f"goal: {name} [ms]"] += (1e3 * seconds[1:]).tolist()
+    into["the first goal after the start: the first command leaves [ms]"].append(
+        1e3 * measured["the first command leaves"][0]
+    )
     begin, end = cancelled
     traces: list[Trace] = []
     # One more goal, whose cancellation is traced: what the drive of the joint would see.

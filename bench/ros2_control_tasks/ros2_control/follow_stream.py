@@ -14,20 +14,20 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 
 class FollowStream(Node):
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__("follow_stream")
         self.done = Future()
-        self._begin: list[float] | None = None
+        self._begin = None
         self._sent = 0
         self.create_subscription(JointTrajectoryControllerState, "arm_controller/controller_state", self._measured, 1)
         self._goals = self.create_publisher(JointTrajectory, "arm_controller/joint_trajectory", 1)
         self.create_timer(0.01, self._send)
 
-    def _measured(self, state: JointTrajectoryControllerState) -> None:
+    def _measured(self, state):
         if self._begin is None:
             self._begin = list(state.feedback.positions)
 
-    def _send(self) -> None:
+    def _send(self):
         if self._begin is None or self._goals.get_subscription_count() == 0 or self.done.done():
             return
         position = [self._begin[0] + 0.1 * (1 - math.cos(0.02 * math.pi * self._sent / 3)), *self._begin[1:]]

@@ -10,7 +10,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 POINTS = [[0.2, 0.6, 0, 1.5, 0, 1, 0], [0.4, 0.5, 0, 1.6, 0, 1.1, 0], [0, 0.5236, 0, 1.5708, 0, 1.0472, 0]]
 
 
-def main() -> None:
+def main():
     rclpy.init()
     node = rclpy.create_node("follow_trajectory")
     client = ActionClient(node, FollowJointTrajectory, "arm_controller/follow_joint_trajectory")

@@ -9,7 +9,7 @@ from controller_manager_msgs.srv import SwitchController
 from geometry_msgs.msg import WrenchStamped
 
 
-def main() -> None:
+def main():
     rclpy.init()
     node = rclpy.create_node("hold_force")
     switch = node.create_client(SwitchController, "controller_manager/switch_controller")

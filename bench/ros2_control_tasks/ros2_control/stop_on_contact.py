@@ -10,24 +10,22 @@ from builtin_interfaces.msg import Duration
 from control_msgs.action import FollowJointTrajectory
 from geometry_msgs.msg import WrenchStamped
 from rclpy.action import ActionClient
-from rclpy.action.client import ClientGoalHandle
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
-from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 GOAL = [0.8, 0.5236, 0, 1.5708, 0, 1.0472, 0]
 
 
 class StopOnContact(Node):
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__("stop_on_contact")
-        self._handle: ClientGoalHandle | None = None
+        self._handle = None
         self._client = ActionClient(self, FollowJointTrajectory, "arm_controller/follow_joint_trajectory")
         topic = "force_torque_sensor_broadcaster/wrench"
         self.create_subscription(WrenchStamped, topic, self._felt, qos_profile_sensor_data)
 
-    def go(self) -> Future:
+    def go(self):
         self._client.wait_for_server()
         goal = FollowJointTrajectory.Goal()
         goal.trajectory.joint_names = [f"joint_{i}" for i in range(1, 8)]
@@ -39,7 +37,7 @@ class StopOnContact(Node):
         self._handle = sent.result()
         return self._handle.get_result_async()
 
-    def _felt(self, wrench: WrenchStamped) -> None:
+    def _felt(self, wrench):
         force = wrench.wrench.force
         if self._handle is not None and math.hypot(force.x, force.y, force.z) > 5:
             self._handle.cancel_goal_async()

@@ -11,7 +11,7 @@ from rclpy.task import Future
 
 
 class SwitchOnSensor(Node):
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__("switch_on_sensor")
         self.switched = Future()
         self._asked = False
@@ -19,7 +19,7 @@ class SwitchOnSensor(Node):
         self._switch.wait_for_service()
         self.create_subscription(JointTrajectoryControllerState, "arm_controller/controller_state", self._look, 10)
 
-    def _look(self, state: JointTrajectoryControllerState) -> None:
+    def _look(self, state):
         if self._asked or state.feedback.positions[0] <= 0.25:
             return
         self._asked = True
