@@ -30,6 +30,8 @@ CONTROLLER, OTHER = "arm_controller", "hold_controller"
 _TYPE = "joint_trajectory_controller/JointTrajectoryController"
 _NEEDED = ("controller_manager", "hardware_interface", "joint_trajectory_controller")
 _PATIENCE_S = 30.0
+_BIN_NS, _FEW = 10_000, 0.002
+"""Of phases of wake-ups; and the share of all that a bin has at least where they begin to come."""
 _KEPT = 1_000_000
 """Messages of each topic: more than a turn has."""
 
@@ -208,7 +210,6 @@ class Ros2ControlHost:
 
     def _parameters(self, file: Path) -> str:
         manager = [f"update_rate: {self._rate}", f"thread_priority: {self._priority}", f"cpu_affinity: [{self._cpu}]"]
-        manager += ["lock_memory: true"]  # as the executor does
         manager += [f"{name}: {{type: {_TYPE}, params_file: ['{file}']}}" for name in (CONTROLLER, OTHER)]
         text = "controller_manager:\n  ros__parameters:\n" + "".join(f"    {line}\n" for line in manager)
         for name in (CONTROLLER, OTHER):
@@ -317,11 +318,18 @@ def wait_until(condition: Callable[[], object], what: str, timeout_s: float = _P
         time.sleep(0.0005)
 
 
-def later_than_earliest(wakes: np.ndarray, period_ns: int) -> np.ndarray:
-    """How much later than the earliest one each wake-up came [ns]: each is due whole periods after it."""
-    phases = np.mod(wakes - wakes[0], period_ns)
-    # Around the circle, the phases begin after the widest gap: there is the earliest one.
-    ordered = np.sort(phases)
-    gaps = np.diff(np.append(ordered, ordered[0] + period_ns))
-    first = ordered[(int(np.argmax(gaps)) + 1) % len(ordered)]
-    return np.mod(phases - first, period_ns)
+def later_than_due(wakes: np.ndarray, period_ns: int) -> np.ndarray:
+    """How late each wake-up came [ns]. Each is due at the phase of the period where most of them begin to come.
+
+    One that comes alone before that phase is late by almost a period: so begins the cycle after an overrun.
+    """
+    phases = np.mod(wakes, period_ns)
+    bins = max(1, round(period_ns / _BIN_NS))
+    counts = np.bincount((phases * bins / period_ns).astype(int) % bins, minlength=bins)
+    first = int(np.argmax(counts))
+    enough = max(2.0, _FEW * len(wakes))
+    while counts[first - 1] >= enough and first > -bins:
+        first -= 1
+    begin = first * period_ns / bins
+    late = np.mod(phases - begin, period_ns)
+    return late - late.min()
