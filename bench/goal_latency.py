@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,6 +46,41 @@ def measure(options: Options) -> Report:
 
 def time_goals(client: Client, n: int) -> dict[str, np.ndarray]:
     """Seconds, each of shape (n,)."""
+    arm = next(part for part in client.parts() if part.name == "arm")
+    started: list[Event] = []
+    client.add_listener(lambda e: started.append(e) if e.kind == "action_started" and e.session else None)
+    return time_goals_of(
+        client.node,
+        arm.joint_names,
+        positions=lambda: [client.value(f"arm.{joint}.position") for joint in arm.joint_names],
+        clear=started.clear,
+        commanded=lambda: started[0].time if started else 0.0,
+        n=n,
+    )
+
+
+def time_goals_of(
+    node: Any,
+    joints: Sequence[str],
+    *,
+    positions: Callable[[], list[float]],
+    clear: Callable[[], object],
+    commanded: Callable[[], float],
+    n: int,
+    before_cancel: Callable[[], object] = lambda: None,
+    after_rest: Callable[[], object] = lambda: None,
+) -> dict[str, np.ndarray]:
+    """Seconds, each of shape (n,), of any controller of this name.
+
+    Args:
+        node: that another thread spins.
+        joints: of the controller.
+        positions: measured [rad].
+        clear: forget the commands until now.
+        commanded: time [s] of the first command that is new since then; 0: none yet.
+        n: goals.
+        before_cancel, after_rest: called for each goal, outside what is timed.
+    """
     from action_msgs.msg import GoalStatus
     from builtin_interfaces.msg import Duration
     from control_msgs.action import FollowJointTrajectory
@@ -53,34 +88,33 @@ def time_goals(client: Client, n: int) -> dict[str, np.ndarray]:
 
     from robot_rt_control.ros.goal_client import GoalClient
 
-    arm = next(part for part in client.parts() if part.name == "arm")
-    started: list[Event] = []
-    client.add_listener(lambda e: started.append(e) if e.kind == "action_started" and e.session else None)
-    sender = GoalClient(client.node, FollowJointTrajectory, f"{_CONTROLLER}/follow_joint_trajectory")
+    sender = GoalClient(node, FollowJointTrajectory, f"{_CONTROLLER}/follow_joint_trajectory")
     if not sender.wait_for_server(_PATIENCE_S):
         raise TimeoutError(f"{_CONTROLLER} offers no follow_joint_trajectory within {_PATIENCE_S:g} s")
     chance = random.Random(1)
     to_command, to_rest, to_answer = np.empty(n), np.empty(n), np.empty(n)
     for i in range(n):
         goal = FollowJointTrajectory.Goal()
-        positions = [client.value(f"arm.{joint}.position") for joint in arm.joint_names]
-        positions[0] += _MOVE_RAD if i % 2 == 0 else -_MOVE_RAD
-        point = JointTrajectoryPoint(positions=positions, time_from_start=Duration(sec=int(_MOVE_S)))
-        goal.trajectory = JointTrajectory(joint_names=list(arm.joint_names), points=[point])
-        started.clear()
+        goal_positions = positions()
+        goal_positions[0] += _MOVE_RAD if i % 2 == 0 else -_MOVE_RAD
+        point = JointTrajectoryPoint(positions=goal_positions, time_from_start=Duration(sec=int(_MOVE_S)))
+        goal.trajectory = JointTrajectory(joint_names=list(joints), points=[point])
+        clear()
         begin = time.time()
         sent = sender.send_goal_async(goal)
         handle: Any = _await(sent.done, sent.result)
         to_answer[i] = time.time() - begin
         if not handle.accepted:
             raise RuntimeError(f"goal {i} was rejected: the log says why")
-        to_command[i] = _await(lambda: started, lambda: started[0].time) - begin
+        to_command[i] = _await_value(commanded) - begin
         time.sleep(chance.uniform(0.3, 0.7) * _MOVE_S)
+        before_cancel()
         begin = time.time()
         handle.cancel_goal_async()
         result = handle.get_result_async()
         status = _await(result.done, result.result).status
         to_rest[i] = time.time() - begin
+        after_rest()
         if status != GoalStatus.STATUS_CANCELED:
             raise RuntimeError(f"goal {i} ended with status {status}, not as cancelled")
     names = ("the goal is accepted", "the first command leaves", "a cancelled arm stands")
@@ -94,3 +128,14 @@ def _await(condition: Callable[[], Any], then: Callable[[], Any]) -> Any:
             raise TimeoutError(f"no answer within {_PATIENCE_S:g} s")
         time.sleep(0.0005)
     return then()
+
+
+def _await_value(value: Callable[[], float]) -> float:
+    found = 0.0
+
+    def came() -> bool:
+        nonlocal found
+        found = value()
+        return bool(found)
+
+    return _await(came, lambda: found)

@@ -1,8 +1,8 @@
 """Makes the pictures of the pages: ./run shell python bench/pictures.py
 
 All are taken of the real thing: the demonstration, examples and the pages' own programs in lockstep, a plan in its
-replay, and the editor during a run of example 20 on the bench. Needs PyBullet, MuJoCo, and an installed Chromium or
-Chrome.
+replay, the editor during a run of example 20 on the bench, and measured latenesses. Needs PyBullet, MuJoCo, and an
+installed Chromium or Chrome; for the latenesses, ros2_control.
 """
 
 from __future__ import annotations
@@ -171,6 +171,15 @@ def of_editor(folder: Path) -> None:
     kept(folder / "editor.png", "editor")
 
 
+def of_compared(folder: Path) -> None:
+    """Latenesses beside ros2_control, where it is installed: the benchmark takes eight minutes."""
+    command = [sys.executable, REPOSITORY / "bench" / "beside_ros2_control.py", "--output", str(folder)]
+    if subprocess.run(command).returncode:
+        print("not made again: compared.png")
+        return
+    kept(folder / "beside_ros2_control.png", "compared")
+
+
 PARTS: dict[str, Callable[[Path], None]] = {
     "demo": of_demo,
     "strategies": of_strategies,
@@ -179,6 +188,7 @@ PARTS: dict[str, Callable[[Path], None]] = {
     "simulators": of_simulators,
     "blueprints": of_blueprints,
     "editor": of_editor,
+    "compared": of_compared,
 }
 
 
