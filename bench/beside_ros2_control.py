@@ -141,8 +141,8 @@ def _report(options: Options, found: Measured) -> Report:
             f"In turns, real-time threads under SCHED_FIFO {_PRIORITY} on processor {_CPU}; "
             f"load average before the turns {min(found.loads):.2f} to {max(found.loads):.2f}. "
             f"Busy: beside {_BUSY} processes that only compute. "
-            "A wake-up is late by what it came later than the earliest one of its turn; there, by stamps of messages, of "
-            f"which {_share(found, 'calm')} came, and {_share(found, 'busy')} busy.",
+            "A wake-up is late by what it came later than the earliest one of its turn; there, by stamps of messages, "
+            f"of which {_share(found, 'calm')} came, and {_share(found, 'busy')} busy.",
             f"Lateness of cyclictest in the same run, p99.9: {reference or 'it is not installed'}.",
             *(
                 f"Tasks that ran, {side}: {'; '.join(f'{a}: {b}' for a, b in of.items())}."
