@@ -60,7 +60,8 @@ from robot_rt_control.memory.segment_names import channel_name  # noqa: E402
 from robot_rt_control.memory.shared_memory import Segment  # noqa: E402
 from robot_rt_control.recording.tick_reader import TickFile  # noqa: E402
 
-_ROUNDS, _GOALS, _SWITCHES = 4, 15, 5
+_NAME = "beside_ros2_control"
+_ROUNDS, _GOALS, _SWITCHES = 3, 20, 4
 _SECONDS = 4.0
 _SETTLE_S = 2.0
 _RATE, _PRIORITY, _CPU = 1000, 80, 1
@@ -99,7 +100,16 @@ class Measured:
     came: Counter[str] = field(default_factory=Counter)
 
 
-def measure(options: Options) -> Report:
+def measure(options: Options, of: dict[str, Any]) -> Report:
+    """Measure both sides in turns.
+
+    Args:
+        options: how much.
+        of: what the numbers belong to: goes into the file that each round writes anew.
+
+    Raises:
+        FileNotFoundError: ros2_control is not installed.
+    """
     node_program()  # before anything starts: is it there?
     from robot_rt_control.testing.ros_domain import claim_domain
 
@@ -114,7 +124,9 @@ def measure(options: Options) -> Report:
             for name, busy in _LOADS:
                 with busy_loops(busy):
                     found.reference[name] += _values(of_cyclictest(_RATE, _SECONDS)[0])
-    return _report(options, found)
+        report = _report(options, found)
+        save(report, _NAME, options.output, of)  # the rounds until now, should a later one fail
+    return report
 
 
 def _report(options: Options, found: Measured) -> Report:
@@ -130,7 +142,7 @@ def _report(options: Options, found: Measured) -> Report:
     for task, name in tasks.TASKS.items():
         cells = [[str(lines[side][task]), "", ""] for side in (THEIRS, OURS)]
         rows.append([f"lines of user code: {name}", *cells[0], *cells[1]])
-    picture = options.output / "beside_ros2_control.png"
+    picture = options.output / f"{_NAME}.png"
     draw({**{side: found.samples[side] for side in found.samples}, "cyclictest": found.reference}, picture)
     reference = ", ".join(f"{name} {np.percentile(x, 99.9):.0f} µs" for name, x in found.reference.items())
     return Report(
@@ -139,10 +151,10 @@ def _report(options: Options, found: Measured) -> Report:
         rows=rows,
         notes=[
             f"In turns, real-time threads under SCHED_FIFO {_PRIORITY} on processor {_CPU}; "
-            f"load average before the turns {min(found.loads):.2f} to {max(found.loads):.2f}. "
+            f"load average {min(found.loads):.2f} to {max(found.loads):.2f} before them. "
             f"Busy: beside {_BUSY} processes that only compute. "
-            "A wake-up is late by what it came later than the earliest one of its turn; there, by stamps of messages, of "
-            f"which {_share(found, 'calm')} came, and {_share(found, 'busy')} busy.",
+            "A wake-up is late by what it came later than the earliest one of its turn; there, by stamps of messages, "
+            f"of which {_share(found, 'calm')} came, and {_share(found, 'busy')} busy.",
             f"Lateness of cyclictest in the same run, p99.9: {reference or 'it is not installed'}.",
             *(
                 f"Tasks that ran, {side}: {'; '.join(f'{a}: {b}' for a, b in of.items())}."
@@ -538,12 +550,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     console = Console() if sys.stdout.isatty() else Console(width=140)
     of = machine()
     try:
-        report = measure(Options(quick=given.quick, output=given.output, console=console))
+        report = measure(Options(quick=given.quick, output=given.output, console=console), of)
     except FileNotFoundError as error:
         print(f"beside_ros2_control: {error}", file=sys.stderr)
         return 1
     show(console, report)
-    print(save(report, "beside_ros2_control", given.output, of))
+    print(save(report, _NAME, given.output, of))
     return 0
 
 
