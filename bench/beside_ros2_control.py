@@ -90,7 +90,7 @@ class Measured:
         ran: of each side, the tasks that were run, with what ran.
         reference: of cyclictest, calm and busy: latenesses [µs], to the bin's edge. Empty: it is not installed.
         loads: load averages before the turns.
-        came: cycles of ros2_control whose statistics have come, calm and busy.
+        came, due: cycles of ros2_control whose statistics have come, and all that there were, calm and busy.
     """
 
     samples: dict[str, Samples] = field(default_factory=lambda: {THEIRS: defaultdict(list), OURS: defaultdict(list)})
@@ -98,6 +98,7 @@ class Measured:
     reference: Samples = field(default_factory=lambda: defaultdict(list))
     loads: list[float] = field(default_factory=list)
     came: Counter[str] = field(default_factory=Counter)
+    due: Counter[str] = field(default_factory=Counter)
 
 
 def measure(options: Options, of: dict[str, Any]) -> Report:
@@ -175,8 +176,7 @@ def _report(options: Options, found: Measured) -> Report:
 
 
 def _share(found: Measured, name: str) -> str:
-    turns = len(found.samples[THEIRS]["start until active [ms]"])
-    return f"{100.0 * found.came[name] / (turns * _SECONDS * _RATE):.0f} %"
+    return f"{100.0 * found.came[name] / found.due[name]:.0f} %"
 
 
 def shown(values: Sequence[float]) -> list[str]:
@@ -213,7 +213,8 @@ def _their_turn(options: Options, found: Measured, run_tasks: bool) -> None:
                 cycles.clear()
                 time.sleep(_SECONDS)
                 taken, wakes = durations_and_wakes(cycles)
-            found.came[name] += len(taken)
+            found.came[name] += len(wakes)
+            found.due[name] += 1 + round((wakes[-1] - wakes[0]) / _PERIOD_NS)
             into[f"cycle, {name} [µs]"] += (taken / 1e3).tolist()
             into[f"lateness, {name} [µs]"] += (later_than_due(wakes, _PERIOD_NS) / 1e3).tolist()
         with host.interfaces() as interfaces:
