@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -36,6 +35,11 @@ from bench.compared_traces import (  # noqa: E402
     switched_at,
 )
 from bench.goal_latency import time_goals_of  # noqa: E402
+from bench.process_usage import (  # noqa: E402
+    processor_seconds,
+    pss_bytes,
+    with_descendants,
+)
 from bench.report import Options, Report, load_average, machine, save, show  # noqa: E402
 from bench.ros2_control_host import (  # noqa: E402
     CONTROLLER,
@@ -188,11 +192,11 @@ def shown(values: Sequence[float]) -> list[str]:
 
 def _of_processes(pid: int, into: Samples) -> None:
     """Memory and processor time of a process and all that it started."""
-    tree = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
-    into["memory of all processes, PSS [MB]"].append(sum(p.memory_full_info().pss for p in tree) / 1e6)
-    before = sum(sum(p.cpu_times()[:2]) for p in tree)
+    tree = with_descendants(pid)
+    into["memory of all processes, PSS [MB]"].append(sum(map(pss_bytes, tree)) / 1e6)
+    before = sum(map(processor_seconds, tree))
     time.sleep(_SECONDS)
-    used = sum(sum(p.cpu_times()[:2]) for p in tree) - before
+    used = sum(map(processor_seconds, tree)) - before
     into["processor, idle [% of one]"].append(100.0 * used / _SECONDS)
 
 
