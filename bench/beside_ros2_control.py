@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -36,6 +35,11 @@ from bench.compared_traces import (  # noqa: E402
     switched_at,
 )
 from bench.goal_latency import time_goals_of  # noqa: E402
+from bench.process_usage import (  # noqa: E402
+    processor_seconds,
+    pss_bytes,
+    with_descendants,
+)
 from bench.report import Options, Report, load_average, machine, save, show  # noqa: E402
 from bench.ros2_control_host import (  # noqa: E402
     CONTROLLER,
@@ -60,7 +64,8 @@ from robot_rt_control.memory.segment_names import channel_name  # noqa: E402
 from robot_rt_control.memory.shared_memory import Segment  # noqa: E402
 from robot_rt_control.recording.tick_reader import TickFile  # noqa: E402
 
-_ROUNDS, _GOALS, _SWITCHES = 4, 15, 5
+_NAME = "beside_ros2_control"
+_ROUNDS, _GOALS, _SWITCHES = 3, 20, 4
 _SECONDS = 4.0
 _SETTLE_S = 2.0
 _RATE, _PRIORITY, _CPU = 1000, 80, 1
@@ -89,7 +94,7 @@ class Measured:
         ran: of each side, the tasks that were run, with what ran.
         reference: of cyclictest, calm and busy: latenesses [µs], to the bin's edge. Empty: it is not installed.
         loads: load averages before the turns.
-        came: cycles of ros2_control whose statistics have come, calm and busy.
+        came, due: cycles of ros2_control whose statistics have come, and all that there were, calm and busy.
     """
 
     samples: dict[str, Samples] = field(default_factory=lambda: {THEIRS: defaultdict(list), OURS: defaultdict(list)})
@@ -97,9 +102,19 @@ class Measured:
     reference: Samples = field(default_factory=lambda: defaultdict(list))
     loads: list[float] = field(default_factory=list)
     came: Counter[str] = field(default_factory=Counter)
+    due: Counter[str] = field(default_factory=Counter)
 
 
-def measure(options: Options) -> Report:
+def measure(options: Options, of: dict[str, Any]) -> Report:
+    """Measure both sides in turns.
+
+    Args:
+        options: how much.
+        of: what the numbers belong to: goes into the file that each round writes anew.
+
+    Raises:
+        FileNotFoundError: ros2_control is not installed.
+    """
     node_program()  # before anything starts: is it there?
     from robot_rt_control.testing.ros_domain import claim_domain
 
@@ -114,7 +129,9 @@ def measure(options: Options) -> Report:
             for name, busy in _LOADS:
                 with busy_loops(busy):
                     found.reference[name] += _values(of_cyclictest(_RATE, _SECONDS)[0])
-    return _report(options, found)
+        report = _report(options, found)
+        save(report, _NAME, options.output, of)  # the rounds until now, should a later one fail
+    return report
 
 
 def _report(options: Options, found: Measured) -> Report:
@@ -130,7 +147,7 @@ def _report(options: Options, found: Measured) -> Report:
     for task, name in tasks.TASKS.items():
         cells = [[str(lines[side][task]), "", ""] for side in (THEIRS, OURS)]
         rows.append([f"lines of user code: {name}", *cells[0], *cells[1]])
-    picture = options.output / "beside_ros2_control.png"
+    picture = options.output / f"{_NAME}.png"
     draw({**{side: found.samples[side] for side in found.samples}, "cyclictest": found.reference}, picture)
     reference = ", ".join(f"{name} {np.percentile(x, 99.9):.0f} µs" for name, x in found.reference.items())
     return Report(
@@ -139,7 +156,7 @@ def _report(options: Options, found: Measured) -> Report:
         rows=rows,
         notes=[
             f"In turns, real-time threads under SCHED_FIFO {_PRIORITY} on processor {_CPU}; "
-            f"load average before the turns {min(found.loads):.2f} to {max(found.loads):.2f}. "
+            f"load average {min(found.loads):.2f} to {max(found.loads):.2f} before them. "
             f"Busy: beside {_BUSY} processes that only compute. "
             "A wake-up is late by what it came later than the earliest one of its turn; there, by stamps of messages, "
             f"of which {_share(found, 'calm')} came, and {_share(found, 'busy')} busy.",
@@ -163,8 +180,7 @@ def _report(options: Options, found: Measured) -> Report:
 
 
 def _share(found: Measured, name: str) -> str:
-    turns = len(found.samples[THEIRS]["start until active [ms]"])
-    return f"{100.0 * found.came[name] / (turns * _SECONDS * _RATE):.0f} %"
+    return f"{100.0 * found.came[name] / found.due[name]:.0f} %"
 
 
 def shown(values: Sequence[float]) -> list[str]:
@@ -176,11 +192,11 @@ def shown(values: Sequence[float]) -> list[str]:
 
 def _of_processes(pid: int, into: Samples) -> None:
     """Memory and processor time of a process and all that it started."""
-    tree = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
-    into["memory of all processes, PSS [MB]"].append(sum(p.memory_full_info().pss for p in tree) / 1e6)
-    before = sum(sum(p.cpu_times()[:2]) for p in tree)
+    tree = with_descendants(pid)
+    into["memory of all processes, PSS [MB]"].append(sum(map(pss_bytes, tree)) / 1e6)
+    before = sum(map(processor_seconds, tree))
     time.sleep(_SECONDS)
-    used = sum(sum(p.cpu_times()[:2]) for p in tree) - before
+    used = sum(map(processor_seconds, tree)) - before
     into["processor, idle [% of one]"].append(100.0 * used / _SECONDS)
 
 
@@ -201,7 +217,8 @@ def _their_turn(options: Options, found: Measured, run_tasks: bool) -> None:
                 cycles.clear()
                 time.sleep(_SECONDS)
                 taken, wakes = durations_and_wakes(cycles)
-            found.came[name] += len(taken)
+            found.came[name] += len(wakes)
+            found.due[name] += 1 + round((wakes[-1] - wakes[0]) / _PERIOD_NS)
             into[f"cycle, {name} [µs]"] += (taken / 1e3).tolist()
             into[f"lateness, {name} [µs]"] += (later_than_due(wakes, _PERIOD_NS) / 1e3).tolist()
         with host.interfaces() as interfaces:
@@ -538,12 +555,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     console = Console() if sys.stdout.isatty() else Console(width=140)
     of = machine()
     try:
-        report = measure(Options(quick=given.quick, output=given.output, console=console))
+        report = measure(Options(quick=given.quick, output=given.output, console=console), of)
     except FileNotFoundError as error:
         print(f"beside_ros2_control: {error}", file=sys.stderr)
         return 1
     show(console, report)
-    print(save(report, "beside_ros2_control", given.output, of))
+    print(save(report, _NAME, given.output, of))
     return 0
 
 

@@ -173,8 +173,8 @@ def of_editor(folder: Path) -> None:
 
 def of_compared(folder: Path) -> None:
     """Latenesses beside ros2_control, where it is installed: the benchmark takes eight minutes."""
-    command = [sys.executable, REPOSITORY / "bench" / "beside_ros2_control.py", "--output", str(folder)]
-    if subprocess.run(command).returncode:
+    program = REPOSITORY / "bench" / "beside_ros2_control.py"
+    if subprocess.run([sys.executable, str(program), "--output", str(folder)]).returncode:
         print("not made again: compared.png")
         return
     kept(folder / "beside_ros2_control.png", "compared")
