@@ -159,7 +159,7 @@ def _report(options: Options, found: Measured) -> Report:
             f"load average {min(found.loads):.2f} to {max(found.loads):.2f} before them. "
             f"Busy: beside {_BUSY} processes that only compute. "
             "A wake-up is late by what it came later than the earliest one of its turn; there, by stamps of messages, "
-            f"of which {_share(found, 'calm')} came, and {_share(found, 'busy')} busy.",
+            f"of which {_share(found, 'calm')} came, and {_share(found, 'busy')} busy, without whole periods.",
             f"Lateness of cyclictest in the same run, p99.9: {reference or 'it is not installed'}.",
             *(
                 f"Tasks that ran, {side}: {'; '.join(f'{a}: {b}' for a, b in of.items())}."

@@ -32,6 +32,8 @@ _NEEDED = ("controller_manager", "hardware_interface", "joint_trajectory_control
 _PATIENCE_S = 30.0
 _BIN_NS, _FEW = 10_000, 0.002
 """Of phases of wake-ups; and the share of all that a bin has at least where they begin to come."""
+_EARLY_NS = 50_000
+"""As much before that phase a wake-up is on time."""
 _KEPT = 1_000_000
 """Messages of each topic: more than a turn has."""
 
@@ -321,7 +323,8 @@ def wait_until(condition: Callable[[], object], what: str, timeout_s: float = _P
 def later_than_due(wakes: np.ndarray, period_ns: int) -> np.ndarray:
     """How late each wake-up came [ns]. Each is due at the phase of the period where most of them begin to come.
 
-    One that comes alone before that phase is late by almost a period: so begins the cycle after an overrun.
+    One that comes alone, well before that phase, is late by almost a period: so begins the cycle after an overrun. Whole
+    periods are left out: such a wake-up cannot be told from one whose message was lost.
     """
     phases = np.mod(wakes, period_ns)
     bins = max(1, round(period_ns / _BIN_NS))
@@ -331,5 +334,5 @@ def later_than_due(wakes: np.ndarray, period_ns: int) -> np.ndarray:
     while counts[first - 1] >= enough and first > -bins:
         first -= 1
     begin = first * period_ns / bins
-    late = np.mod(phases - begin, period_ns)
-    return late - late.min()
+    late = np.mod(phases - begin + _EARLY_NS, period_ns) - _EARLY_NS
+    return np.maximum(late - late[late >= 0.0].min(), 0.0)
