@@ -323,8 +323,8 @@ def wait_until(condition: Callable[[], object], what: str, timeout_s: float = _P
 def later_than_due(wakes: np.ndarray, period_ns: int) -> np.ndarray:
     """How late each wake-up came [ns]. Each is due at the phase of the period where most come.
 
-    One that comes alone, well before that phase, is late by almost a period: so begins the cycle after an overrun. Whole
-    periods are left out: such a wake-up cannot be told from one whose message was lost.
+    One that comes alone, well before that phase, is late by almost a period: so begins the cycle after an overrun.
+    Whole periods are left out: such a wake-up cannot be told from one whose message was lost.
     """
     phases = np.mod(wakes, period_ns)
     bins = max(1, round(period_ns / _BIN_NS))
