@@ -321,7 +321,7 @@ def wait_until(condition: Callable[[], object], what: str, timeout_s: float = _P
 
 
 def later_than_due(wakes: np.ndarray, period_ns: int) -> np.ndarray:
-    """How late each wake-up came [ns]. Each is due at the phase of the period where most of them begin to come.
+    """How late each wake-up came [ns]. Each is due at the phase of the period where most come.
 
     One that comes alone, well before that phase, is late by almost a period: so begins the cycle after an overrun.
     Whole periods are left out: such a wake-up cannot be told from one whose message was lost.
