@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import sys
 
-import franky_sim  # type: ignore[import-not-found,unused-ignore]
-from franky_sim.mujoco_simulator import (  # type: ignore[import-not-found,unused-ignore]
-    MUJOCO_DEFAULT_KV,
-    MujocoSimulator,
-)
-
 _WRIST = 100.0
 """[Nms/rad] of joints 5 to 7."""
 
 
 def main(address: str) -> None:
+    import franky_sim  # type: ignore[import-not-found,unused-ignore]
+    from franky_sim.mujoco_simulator import (  # type: ignore[import-not-found,unused-ignore]
+        MUJOCO_DEFAULT_KV,
+        MujocoSimulator,
+    )
+
     with MujocoSimulator(enable_visualization=False) as simulator:
         robot = simulator.add_robot(kv=(*MUJOCO_DEFAULT_KV[:4], _WRIST, _WRIST, _WRIST))
         with franky_sim.SimulationServer(simulator, hostname_candidates=[address]) as server:
