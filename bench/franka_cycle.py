@@ -6,16 +6,15 @@ where it is. The simulator is on loopback: it shows what the programs cost, and 
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from bench.report import Goal, Options, Report, load_average
+from bench.soak import busy_loops
 from robot_rt_control.hardware.franka import limits as fr3
 from robot_rt_control.hardware.from_workcell import hardware_info
 from robot_rt_control.hardware.lifecycle import HardwareLifecycle, load_plugin
@@ -55,21 +54,21 @@ def plugin(address: str, cycles: int) -> tuple[np.ndarray, int]:
     """Likewise the plugin: from the packet through its conversion, checks and limits. The loop's tick is not in it."""
     workcell = load_workcell("fr3")
     info = hardware_info(workcell, workcell.devices[0])
-    made = load_plugin("franka")()
+    made: Any = load_plugin("franka")()
     driver = HardwareLifecycle(made, replace(info, parameters={**info.parameters, "address": address}))
     driver.configure()
     driver.activate()
     driver.command[0:21:3] = driver.state[0:21:3]
     driver.switch_modes({"arm": CommandMode.POSITION})
     arrived = [0.0]
-    next_state = made._next_state  # type: ignore[attr-defined]  # where the library gives the state
+    next_state = made._next_state  # where the library gives the state
 
     def stamped() -> object:
         state = next_state()
         arrived[0] = time.monotonic()
         return state
 
-    made._next_state = stamped  # type: ignore[attr-defined]
+    made._next_state = stamped
     times, missed = np.zeros(cycles), 0
     try:
         for i in range(-_WARM_UP, cycles):
@@ -83,20 +82,9 @@ def plugin(address: str, cycles: int) -> tuple[np.ndarray, int]:
                 raise RuntimeError(f"the robot has stopped: {made.reason}")
         return times, made.missed - missed
     finally:
-        made._next_state = next_state  # type: ignore[attr-defined]
+        made._next_state = next_state
         driver.switch_modes({"arm": CommandMode.NONE})
         driver.shutdown()
-
-
-@contextmanager
-def _busy() -> Iterator[None]:
-    """Beside a loop that never pauses."""
-    process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
-    try:
-        yield
-    finally:
-        process.kill()
-        process.wait()
 
 
 def measure(options: Options) -> Report:
@@ -107,7 +95,7 @@ def measure(options: Options) -> Report:
     with FrankaSimulator(claim_domain("bench franka")) as simulator:
         for loop, run in loops.items():
             found[loop] = run(simulator.address, cycles)
-        with _busy():
+        with busy_loops(1):
             for loop, run in loops.items():
                 found[f"{loop}, beside a busy loop"] = run(simulator.address, cycles)
     rows, quantiles = [], {}

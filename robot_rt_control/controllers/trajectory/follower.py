@@ -290,17 +290,8 @@ class Follower:
         with self._gate:
             if self._given_up:
                 raise GoalRefused(self._given_up)
-        run.followed = session.follow(run.id, until=None, start=False, on_change=self._on_event)
-        try:
-            run.tick = run.followed.define_and_start([action])
-        except RobotControlError:
-            with self._gate:
-                given_up = self._given_up
-            if not given_up:
-                raise
-            raise GoalRefused(given_up) from None
-        with self._gate:
-            self._preparing = False  # from now on it is this run that is ended
+        followed = run.followed = session.follow(run.id, until=None, start=False, on_change=self._on_event)
+        self._send_start(run, lambda: followed.define_and_start([action]))
 
     def _start(self, session: Session, run: Run, tick: int, *, lead: float) -> None:
         """Start a run, unless it is given up until shortly before.
@@ -322,17 +313,28 @@ class Follower:
         if given_up:
             session.remove(run.id)
             raise GoalRefused(given_up)
+        followed = run.followed
         try:
-            run.tick = run.followed.start(tick)  # it waits for the tick
+            self._send_start(run, lambda: followed.start(tick))  # it waits for the tick
+        finally:
+            with self._gate:
+                self._sent = None
+
+    def _send_start(self, run: Run, start: Callable[[], int]) -> None:
+        """Start a run by a function that returns the tick.
+
+        Raises:
+            GoalRefused: it was given up meanwhile.
+            RobotControlError: as the function.
+        """
+        try:
+            run.tick = start()
         except RobotControlError:
             with self._gate:
                 given_up = self._given_up
             if not given_up:
                 raise
             raise GoalRefused(given_up) from None
-        finally:
-            with self._gate:
-                self._sent = None
         with self._gate:
             self._preparing = False  # from now on it is this run that is ended
 
