@@ -46,7 +46,8 @@ def refuse(expected: str, **context: Any) -> PydanticCustomError:
 class Model(BaseModel):
     """Base of all models: unknown keys are refused, with the nearest known ones."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    # Deferred: a model that is part of another one needs no validator of its own.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     _path: Path = PrivateAttr(())
 
