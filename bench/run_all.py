@@ -40,6 +40,7 @@ BENCHMARKS = {
     "lateness": "wakeup_lateness",
     "introspection": "introspection",
     "lockstep": "lockstep_overhead",
+    "workcell": "workcell_start",
     "start": "start_latency",
     "goals": "goal_latency",
     "callback": "callback_delay",

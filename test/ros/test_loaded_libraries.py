@@ -1,0 +1,37 @@
+"""What a workcell's processes must not load if all native code is in the cache: it costs seconds and 50 MB each."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from robot_rt_control.demo.demo_workcell import DemoWorkcell
+
+pytestmark = [pytest.mark.timeout(900), pytest.mark.usefixtures("own_domain")]
+
+HEAVY = ("numba", "scipy", "matplotlib", "mujoco", "pybullet")
+
+
+def libraries(pid: int) -> set[str]:
+    """The Python packages whose compiled modules are mapped into a process."""
+    return set(re.findall(r"/(?:site|dist)-packages/(\w+)/\S*\.so", Path(f"/proc/{pid}/maps").read_text()))
+
+
+def started(pid: int) -> dict[str, int]:
+    """Name of each process that a supervisor has started → its pid."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    commands = {child: Path(f"/proc/{child}/cmdline").read_text().split("\0") for child in children}
+    return {next(w for w in words if "robot_rt_control." in w): int(child) for child, words in commands.items()}
+
+
+def test_a_workcell_whose_code_is_in_the_cache_runs_without_the_compiler(tmp_path: Path) -> None:
+    arguments = ["--workcell", "arm7", "--no-frames"]
+    for turn in range(2):  # the first one compiles what the cache does not have yet
+        with DemoWorkcell(arguments, tmp_path / f"{turn}.log") as workcell:
+            workcell.wait_until_ready(None, lambda _: None)
+            seen = {name: libraries(pid) for name, pid in started(workcell.pid).items()}
+    assert {"robot_rt_control.realtime.executor.node", "robot_rt_control.server.node.node"} <= seen.keys()
+    assert all("numpy" in loaded for loaded in seen.values()), "this test would find nothing"
+    assert {name: sorted(loaded & set(HEAVY)) for name, loaded in seen.items()} == {name: [] for name in seen}
