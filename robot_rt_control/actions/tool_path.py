@@ -8,7 +8,6 @@ import math
 import zlib
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -85,6 +84,8 @@ def prepare_path(points: np.ndarray, acceleration: float, jerk: float, params: n
     Raises:
         DefinitionError: two adjacent points are the same, or the path is too long for its details.
     """
+    from scipy.interpolate import CubicSpline  # 20 MB and 0.3 s, which each control server would load otherwise
+
     chords = np.linalg.norm(np.diff(points, axis=0), axis=1)
     if not (chords >= _LEAST_DISTANCE).all():
         at = int(np.argmin(chords))

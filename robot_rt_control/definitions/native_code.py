@@ -17,14 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import llvmlite
-import numba
-import numpy as np
-from llvmlite import binding
-
 from robot_rt_control.definitions.action_type import REALTIME_METHODS
 from robot_rt_control.memory.layout import layout_digest, part_dtype
 from robot_rt_control.native.cache_folder import cache_root, own_folder, read_code
+from robot_rt_control.native.toolchain import processor
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 from robot_rt_control.vocabulary.private_files import private
 
@@ -64,17 +60,6 @@ class NativeMetadata:
         """The real-time methods that the type defines, in the order of the tick."""
         known = (*REALTIME_METHODS, *self.gap_methods)
         return tuple(m for m in known if m in self.symbols)
-
-
-def processor() -> str:
-    """The processor that native code is made for: name and features, as LLVM knows them."""
-    features = binding.get_host_cpu_features().flatten()
-    return f"{binding.get_host_cpu_name()} {hashlib.sha256(features.encode()).hexdigest()[:16]}"
-
-
-def compiler() -> str:
-    """The versions of the packages that generate native code."""
-    return f"numba {numba.__version__}, llvmlite {llvmlite.__version__}, numpy {np.__version__}"
 
 
 def folder_of(key: str) -> Path:

@@ -7,12 +7,9 @@ with its previous data. `memory.atomics` explains the order of the fences.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from functools import cache
 from typing import Any
-
-import numba
 
 from robot_rt_control.memory.atomics import (
     address_of,
@@ -30,7 +27,7 @@ from robot_rt_control.memory.atomics import (
 )
 from robot_rt_control.memory.layout import device_image_dtype, driver_dtype
 from robot_rt_control.memory.wake import now_ns, ring, wait_until
-from robot_rt_control.native.code_cache import compile_by_address
+from robot_rt_control.native.entries import python_call
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.capacities import MAX_DEVICE_INTERFACES, MAX_PARTS
 
@@ -216,6 +213,18 @@ _Take = Callable[[int, int], int]
 _Await = Callable[[int, int, int], int]
 
 
+def _publish(image: int, driver: int) -> None:
+    publish_state(image, driver_at(driver))
+
+
+def _take(image: int, driver: int) -> int:
+    return take_command(image, driver_at(driver))
+
+
+def _wait(image: int, driver: int, deadline: int) -> int:
+    return await_command(image, driver_at(driver), deadline)
+
+
 @cache
 def driver_calls() -> tuple[_Publish, _Take, _Await, _Await]:
     """`publish_state`, `take_command` and `await_command` for a driver in Python: of the addresses of image and record.
@@ -225,28 +234,9 @@ def driver_calls() -> tuple[_Publish, _Take, _Await, _Await]:
     Compiled on first use. A call takes a third of a microsecond; Numba's own dispatcher takes two.
     """
 
-    def publish(image: int, driver: int) -> None:
-        publish_state(image, driver_at(driver))
-
-    def take(image: int, driver: int) -> int:
-        return take_command(image, driver_at(driver))
-
-    def wait(image: int, driver: int, deadline: int) -> int:
-        return await_command(image, driver_at(driver), deadline)
-
-    if numba.config.DISABLE_JIT:
-        return publish, take, wait, wait
-    word = numba.int64
-    compiled = (
-        compile_by_address(publish, numba.void(word, word)),
-        compile_by_address(take, word(word, word)),
-        compile_by_address(wait, word(word, word, word)),
-    )
-    c_word = ctypes.c_int64
-    # PYFUNCTYPE keeps the GIL: releasing it for such a short call could cost milliseconds.
     return (
-        ctypes.PYFUNCTYPE(None, c_word, c_word)(compiled[0].address),
-        ctypes.PYFUNCTYPE(c_word, c_word, c_word)(compiled[1].address),
-        ctypes.PYFUNCTYPE(c_word, c_word, c_word, c_word)(compiled[2].address),
-        ctypes.CFUNCTYPE(c_word, c_word, c_word, c_word)(compiled[2].address),
+        python_call(__name__, "_publish", 2, returns=False),
+        python_call(__name__, "_take", 2),
+        python_call(__name__, "_wait", 3),
+        python_call(__name__, "_wait", 3, keeps_gil=False),
     )

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
-from llvmlite import ir
-from numba import types
-from numba.extending import lower_builtin, type_callable
-
-from robot_rt_control.memory.wake import TIMESPEC, external, now_ns, ring, thread_ns, timespec, wait
+from robot_rt_control.memory.wake import now_ns, ring, thread_ns, wait
+from robot_rt_control.native.compiled_forms import compiled_form
 
 __all__ = ["INTERRUPTED", "now_ns", "ring", "sleep_until", "thread_ns", "wait"]
 
@@ -17,8 +15,6 @@ _ABSOLUTE = 1
 INTERRUPTED = 4
 """Return value of `sleep_until` if a signal arrived before the deadline."""
 
-_I32 = ir.IntType(32)
-
 
 def sleep_until(deadline: int) -> int:
     """Sleep until CLOCK_MONOTONIC reaches `deadline` [ns]. Returns 0, or the errno (INTERRUPTED: by a signal)."""
@@ -26,17 +22,22 @@ def sleep_until(deadline: int) -> int:
     return 0
 
 
-# The compiled form: the call of the C library, without the GIL.
+@compiled_form
+def _compiled_form() -> None:
+    """The call of the C library, without the GIL."""
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import lower_builtin, type_callable
 
+    from robot_rt_control.native.c_library import I32, TIMESPEC, external, timespec
 
-@type_callable(sleep_until)
-def _type_sleep_until(_context):
-    return lambda deadline: types.int32
+    @type_callable(sleep_until)
+    def type_sleep_until(_context: Any) -> Any:
+        return lambda deadline: types.int32
 
-
-@lower_builtin(sleep_until, types.int64)
-def _lower_sleep_until(_context, builder, _signature, arguments):
-    pointer = TIMESPEC.as_pointer()
-    function = external(builder, "clock_nanosleep", _I32, [_I32, _I32, pointer, pointer])
-    spec, null = timespec(builder, arguments[0]), ir.Constant(pointer, None)
-    return builder.call(function, [_I32(_MONOTONIC), _I32(_ABSOLUTE), spec, null])
+    @lower_builtin(sleep_until, types.int64)
+    def lower_sleep_until(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        pointer = TIMESPEC.as_pointer()
+        function = external(builder, "clock_nanosleep", I32, [I32, I32, pointer, pointer])
+        spec, null = timespec(builder, arguments[0]), ir.Constant(pointer, None)
+        return builder.call(function, [I32(_MONOTONIC), I32(_ABSOLUTE), spec, null])

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.native.realtime_code import entry, realtime
 from robot_rt_control.vocabulary.capacities import MAX_JOINTS
 from robot_rt_control.vocabulary.enums import CommandMode
 
@@ -23,13 +23,13 @@ _NO_MODE = 6
 """What is none: no hardware supports it."""
 
 
-@realtime
+@entry
 def mode_of(modes: int, j: int) -> int:
     """The mode of joint j."""
     return (modes >> (4 * j)) & 7
 
 
-@realtime
+@entry
 def with_mode(modes: int, j: int, mode: int) -> int:
     """The word with another mode of joint j."""
     return (modes & ~(7 << (4 * j))) | (mode << (4 * j))

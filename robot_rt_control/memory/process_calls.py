@@ -7,16 +7,7 @@ import os
 import time
 from typing import Any
 
-from llvmlite import ir
-from numba.core import cgutils
-from numba.core import types as numba_types
-from numba.extending import lower_builtin, type_callable
-
-from robot_rt_control.memory.wake import TIMESPEC, external
-
-types: Any = numba_types  # Numba lists only some of its types where checkers look
-
-_I32, _I64 = ir.IntType(32), ir.IntType(64)
+from robot_rt_control.native.compiled_forms import compiled_form
 
 
 def clock_ns(clock: int) -> int:
@@ -44,40 +35,43 @@ def end_process(code: int) -> int:
     os._exit(code)
 
 
-@type_callable(clock_ns)
-def _type_clock_ns(_context: Any) -> Any:
-    return lambda clock: types.int64
+@compiled_form
+def _compiled_forms() -> None:
+    from llvmlite import ir
+    from numba.core import cgutils, types
+    from numba.extending import lower_builtin, type_callable
 
+    from robot_rt_control.native.c_library import I32, I64, TIMESPEC, external, read_timespec
 
-@lower_builtin(clock_ns, types.Integer)
-def _lower_clock_ns(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-    spec = cgutils.alloca_once(builder, TIMESPEC)
-    function = external(builder, "clock_gettime", _I32, [_I32, TIMESPEC.as_pointer()])
-    failed = builder.icmp_signed("!=", builder.call(function, [builder.trunc(arguments[0], _I32), spec]), _I32(0))
-    value = builder.load(spec)
-    seconds, nanoseconds = builder.extract_value(value, 0), builder.extract_value(value, 1)
-    return builder.select(failed, _I64(-1), builder.add(builder.mul(seconds, _I64(10**9)), nanoseconds))
+    integer: Any = types.Integer  # Numba lists only some of its types where checkers look
 
+    @type_callable(clock_ns)
+    def type_clock_ns(_context: Any) -> Any:
+        return lambda clock: types.int64
 
-@type_callable(write_to)
-def _type_write_to(_context: Any) -> Any:
-    return lambda descriptor, address, size: types.int64
+    @lower_builtin(clock_ns, integer)
+    def lower_clock_ns(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        spec = cgutils.alloca_once(builder, TIMESPEC)
+        function = external(builder, "clock_gettime", I32, [I32, TIMESPEC.as_pointer()])
+        failed = builder.icmp_signed("!=", builder.call(function, [builder.trunc(arguments[0], I32), spec]), I32(0))
+        return builder.select(failed, I64(-1), read_timespec(builder, spec))
 
+    @type_callable(write_to)
+    def type_write_to(_context: Any) -> Any:
+        return lambda descriptor, address, size: types.int64
 
-@lower_builtin(write_to, types.Integer, types.Integer, types.Integer)
-def _lower_write_to(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-    descriptor, address, size = arguments
-    pointer = ir.IntType(8).as_pointer()
-    function = external(builder, "write", _I64, [_I32, pointer, _I64])
-    return builder.call(function, [builder.trunc(descriptor, _I32), builder.inttoptr(address, pointer), size])
+    @lower_builtin(write_to, integer, integer, integer)
+    def lower_write_to(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        descriptor, address, size = arguments
+        pointer = ir.IntType(8).as_pointer()
+        function = external(builder, "write", I64, [I32, pointer, I64])
+        return builder.call(function, [builder.trunc(descriptor, I32), builder.inttoptr(address, pointer), size])
 
+    @type_callable(end_process)
+    def type_end_process(_context: Any) -> Any:
+        return lambda code: types.int64
 
-@type_callable(end_process)
-def _type_end_process(_context: Any) -> Any:
-    return lambda code: types.int64
-
-
-@lower_builtin(end_process, types.Integer)
-def _lower_end_process(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-    builder.call(external(builder, "_exit", ir.VoidType(), [_I32]), [builder.trunc(arguments[0], _I32)])
-    return _I64(0)
+    @lower_builtin(end_process, integer)
+    def lower_end_process(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        builder.call(external(builder, "_exit", ir.VoidType(), [I32]), [builder.trunc(arguments[0], I32)])
+        return I64(0)

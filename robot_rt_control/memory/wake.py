@@ -8,12 +8,7 @@ import platform
 import time
 from typing import Any
 
-from llvmlite import ir
-from numba.core import cgutils
-from numba.core import types as numba_types
-from numba.extending import lower_builtin, type_callable
-
-types: Any = numba_types  # Numba lists only some of its types where checkers look
+from robot_rt_control.native.compiled_forms import compiled_form
 
 _MONOTONIC, _THREAD = 1, 3
 _INTERRUPTED = 4
@@ -22,22 +17,7 @@ _FUTEX_NUMBERS = {"x86_64": 202, "aarch64": 98, "riscv64": 98, "ppc64le": 221, "
 _FUTEX = _FUTEX_NUMBERS.get(platform.machine(), -1)
 _ANY_BIT = 0xFFFFFFFF
 
-_I32, _I64 = ir.IntType(32), ir.IntType(64)
-TIMESPEC = ir.ArrayType(_I64, 2)
 _libc = ctypes.CDLL(None, use_errno=True)
-
-
-def external(builder: Any, name: str, result: Any, arguments: list[Any], var_arg: bool = False) -> Any:
-    """A function of the C library, for generated code."""
-    return cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, arguments, var_arg=var_arg), name)
-
-
-def timespec(builder: Any, nanoseconds: Any) -> Any:
-    """Pointer to a timespec with this time, for generated code."""
-    spec = cgutils.alloca_once(builder, TIMESPEC)
-    value = builder.insert_value(ir.Constant(TIMESPEC, ir.Undefined), builder.sdiv(nanoseconds, _I64(10**9)), 0)
-    builder.store(builder.insert_value(value, builder.srem(nanoseconds, _I64(10**9)), 1), spec)
-    return spec
 
 
 def now_ns() -> int:
@@ -66,64 +46,61 @@ def wait_until(address: int, seen: int, deadline: int) -> int:
     return 0
 
 
-# The compiled form of these calls: C library calls without the GIL.
+@compiled_form
+def _compiled_forms() -> None:
+    """Calls of the C library without the GIL."""
+    from numba.core import cgutils, types
+    from numba.extending import lower_builtin, type_callable
 
+    from robot_rt_control.native.c_library import I32, I64, TIMESPEC, external, read_timespec, timespec
 
-def _read_clock(builder: Any, clock: int) -> Any:
-    spec = cgutils.alloca_once(builder, TIMESPEC)
-    function = external(builder, "clock_gettime", _I32, [_I32, TIMESPEC.as_pointer()])
-    builder.call(function, [_I32(clock), spec])
-    value = builder.load(spec)
-    seconds, nanoseconds = builder.extract_value(value, 0), builder.extract_value(value, 1)
-    return builder.add(builder.mul(seconds, _I64(10**9)), nanoseconds)
+    integer: Any = types.Integer  # Numba lists only some of its types where checkers look
 
+    def read_clock(builder: Any, clock: int) -> Any:
+        spec = cgutils.alloca_once(builder, TIMESPEC)
+        function = external(builder, "clock_gettime", I32, [I32, TIMESPEC.as_pointer()])
+        builder.call(function, [I32(clock), spec])
+        return read_timespec(builder, spec)
 
-@type_callable(now_ns)
-def _type_now_ns(_context: Any) -> Any:
-    return lambda: types.int64
+    @type_callable(now_ns)
+    def type_now_ns(_context: Any) -> Any:
+        return lambda: types.int64
 
+    @lower_builtin(now_ns)
+    def lower_now_ns(_context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+        return read_clock(builder, _MONOTONIC)
 
-@lower_builtin(now_ns)
-def _lower_now_ns(_context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
-    return _read_clock(builder, _MONOTONIC)
+    @type_callable(thread_ns)
+    def type_thread_ns(_context: Any) -> Any:
+        return lambda: types.int64
 
+    @lower_builtin(thread_ns)
+    def lower_thread_ns(_context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
+        return read_clock(builder, _THREAD)
 
-@type_callable(thread_ns)
-def _type_thread_ns(_context: Any) -> Any:
-    return lambda: types.int64
+    @type_callable(ring)
+    def type_ring(_context: Any) -> Any:
+        return lambda address: types.int64
 
+    @lower_builtin(ring, integer)
+    def lower_ring(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        function = external(builder, "syscall", I64, [I64], var_arg=True)
+        return builder.call(function, [I64(_FUTEX), arguments[0], I64(_FUTEX_WAKE), I64(2**31 - 1)])
 
-@lower_builtin(thread_ns)
-def _lower_thread_ns(_context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
-    return _read_clock(builder, _THREAD)
+    @type_callable(wait_until)
+    def type_wait_until(_context: Any) -> Any:
+        return lambda address, seen, deadline: types.int64
 
-
-@type_callable(ring)
-def _type_ring(_context: Any) -> Any:
-    return lambda address: types.int64
-
-
-@lower_builtin(ring, types.Integer)
-def _lower_ring(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-    function = external(builder, "syscall", _I64, [_I64], var_arg=True)
-    return builder.call(function, [_I64(_FUTEX), arguments[0], _I64(_FUTEX_WAKE), _I64(2**31 - 1)])
-
-
-@type_callable(wait_until)
-def _type_wait_until(_context: Any) -> Any:
-    return lambda address, seen, deadline: types.int64
-
-
-@lower_builtin(wait_until, types.Integer, types.Integer, types.Integer)
-def _lower_wait_until(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-    address, seen, deadline = arguments
-    function = external(builder, "syscall", _I64, [_I64], var_arg=True)
-    # The deadline is absolute, in CLOCK_MONOTONIC; FUTEX_WAIT would take a relative one.
-    spec = builder.ptrtoint(timespec(builder, deadline), _I64)
-    word = builder.zext(builder.trunc(seen, _I32), _I64)
-    return builder.call(
-        function, [_I64(_FUTEX), address, _I64(_FUTEX_WAIT_BITSET), word, spec, _I64(0), _I64(_ANY_BIT)]
-    )
+    @lower_builtin(wait_until, integer, integer, integer)
+    def lower_wait_until(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        address, seen, deadline = arguments
+        function = external(builder, "syscall", I64, [I64], var_arg=True)
+        # The deadline is absolute, in CLOCK_MONOTONIC; FUTEX_WAIT would take a relative one.
+        spec = builder.ptrtoint(timespec(builder, deadline), I64)
+        word = builder.zext(builder.trunc(seen, I32), I64)
+        return builder.call(
+            function, [I64(_FUTEX), address, I64(_FUTEX_WAIT_BITSET), word, spec, I64(0), I64(_ANY_BIT)]
+        )
 
 
 class _Timespec(ctypes.Structure):

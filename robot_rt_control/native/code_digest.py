@@ -41,7 +41,7 @@ _VERSIONED = frozenset(("numba", "numpy", "llvmlite"))
 """Installed packages whose versions are part of each digest; Python's own library is covered by Python's version."""
 
 _SETTINGS = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT", "ENABLE_AVX", "CPU_NAME")
-_COMPILER = ("robot_rt_control.native.realtime_code", "robot_rt_control.native.realtime_compiler")
+_COMPILER = ("robot_rt_control.native.compiled_forms", "robot_rt_control.native.realtime_compiler")
 
 _NAMES = frozenset(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"))
 _ATTRIBUTES = frozenset(("LOAD_ATTR", "LOAD_METHOD"))
@@ -170,7 +170,7 @@ class _Closure:
         Args:
             reader: the function that reads it.
         """
-        if isinstance(value, Dispatcher):
+        if isinstance(value, Dispatcher) or _is_marked(value):
             self.function(value.py_func, value.targetoptions)
         elif type(value) in _EXACT:
             self._add(type(value).__name__, repr(value))
@@ -212,6 +212,8 @@ class _Closure:
             self._add("function")
             if not self._known(value):
                 self._generated(value, reader)
+        elif isinstance(value, ModuleType) and value.__name__.partition(".")[0] in _VERSIONED:
+            self._add("module", value.__name__)
         elif isinstance(value, numba_types.Type):
             self._add("type", value)
         elif isinstance(value, np.ufunc):
@@ -256,6 +258,11 @@ class _Closure:
         self.undigested.append(f"{reader.__module__}.{reader.__qualname__} reads a value of {kind}")
         self._add("unknown", kind)
         self._module(reader.__module__, reader)
+
+
+def _is_marked(value: Any) -> bool:
+    """Whether it is compiled on first use, as `realtime_code.MarkedFunction`."""
+    return isinstance(getattr(value, "py_func", None), FunctionType) and hasattr(value, "targetoptions")
 
 
 def _cells(function: FunctionType) -> dict[str, Any]:

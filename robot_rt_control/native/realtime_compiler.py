@@ -27,6 +27,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.registry import CPUDispatcher
 
 from robot_rt_control.native.code_cache import CodeCache
+from robot_rt_control.native.compiled_forms import OPTIONS, compiler_is_loaded
 
 types: Any = numba_types  # Numba lists only some of its types where checkers look
 _FunctionCompiler: Any = numba_dispatcher._FunctionCompiler  # type: ignore[attr-defined]  # likewise
@@ -52,7 +53,7 @@ def _texts_once(kind: Any) -> None:
 _texts_once(types.Record)
 _texts_once(types.NestedArray)
 
-OPTIONS: dict[str, Any] = {"nopython": True, "nogil": True, "error_model": "numpy"}
+compiler_is_loaded()
 
 
 class _PartLibrary(JITCodeLibrary):

@@ -6,20 +6,18 @@ come to it within the bounds, as the loop brings a joint to a command that is ou
 
 from __future__ import annotations
 
-import ctypes
 import math
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import numba
 import numpy as np
 
 from robot_rt_control.hardware.approach import approach, next_velocity
 from robot_rt_control.hardware.franka import limits as fr3
 from robot_rt_control.memory.atomics import address_of, record_at
 from robot_rt_control.memory.layout import limits_dtype, record
-from robot_rt_control.native.code_cache import compile_by_address
+from robot_rt_control.native.entries import python_call
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.capacities import MAX_JOINTS
 from robot_rt_control.vocabulary.enums import CommandMode
@@ -133,15 +131,13 @@ def shape(shaper, limits, dt):
             _shape_effort(shaper, limits, j, dt)
 
 
+def _shape(shaper: int, limits: int) -> None:
+    shape(shaper_at(shaper), limits_at(limits), fr3.PERIOD_S)
+
+
 @cache
 def _shape_call() -> Callable[[int, int], object]:
-    def call(shaper: int, limits: int) -> None:
-        shape(shaper_at(shaper), limits_at(limits), fr3.PERIOD_S)
-
-    if numba.config.DISABLE_JIT:
-        return call
-    compiled = compile_by_address(call, numba.void(numba.int64, numba.int64))
-    return ctypes.PYFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)(compiled.address)
+    return python_call(__name__, "_shape", 2, returns=False)
 
 
 class Shaper:

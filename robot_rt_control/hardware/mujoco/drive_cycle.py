@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from functools import cache
-
-import numba
 
 from robot_rt_control.memory.atomics import load_relaxed, record_at
 from robot_rt_control.memory.layout import record
 from robot_rt_control.memory.plain_access import load_f8, store_f8
-from robot_rt_control.native.code_cache import compile_by_address
+from robot_rt_control.native.entries import python_call
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.enums import CommandMode
 
@@ -146,15 +143,11 @@ def cycle(drives, what):
             store_f8(drives.references + 8 * i, missing / drives.step)
 
 
+def _run(drives: int, what: int) -> None:
+    cycle(_drives_at(drives), what)
+
+
 @cache
 def drive_cycle() -> Callable[[int, int], None]:
     """`cycle` of the address of a `drives_dtype`. Compiled on first use; a call takes half a microsecond."""
-
-    def run(drives: int, what: int) -> None:
-        cycle(_drives_at(drives), what)
-
-    if numba.config.DISABLE_JIT:
-        return run
-    compiled = compile_by_address(run, numba.void(numba.int64, numba.int64))
-    # PYFUNCTYPE keeps the GIL: releasing it for such a short call could cost milliseconds.
-    return ctypes.PYFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)(compiled.address)
+    return python_call(__name__, "_run", 2, returns=False)

@@ -15,7 +15,7 @@ from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.layout import channel_dtype, offset_of, world_dtype
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.executor.devices import Devices
-from robot_rt_control.realtime.executor.lockstep_loop import lockstep_dtype
+from robot_rt_control.realtime.executor.loop_records import lockstep_dtype
 from robot_rt_control.realtime.executor.loops import LOCKSTEP, loops, loops_with_gil
 from robot_rt_control.realtime.executor.pacing import FactorMeter, Pacer
 from robot_rt_control.realtime.executor.session_recorder import SessionRecorder

@@ -5,22 +5,9 @@ from typing import Any
 
 from robot_rt_control.hardware.image import driver_at, publish_state, take_command
 from robot_rt_control.memory.atomics import record_at
-from robot_rt_control.memory.layout import channel_dtype, record, world_dtype
+from robot_rt_control.memory.layout import channel_dtype, world_dtype
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.tick.tick import tick
-from robot_rt_control.vocabulary.capacities import MAX_DEVICES
-
-lockstep_dtype = record(
-    [
-        ("world", "i8"),
-        ("channel", "i8"),
-        ("period_ns", "i8"),
-        ("n_devices", "i8"),  # simulators that are exchanged with
-        ("images", "i8", (MAX_DEVICES,)),  # addresses of the devices' process images ...
-        ("drivers", "i8", (MAX_DEVICES,)),  # ... and of their own sides
-    ]
-)
-"""What the loop works on: addresses, and the period."""
 
 _world_at: Callable[[int], Any] = record_at(world_dtype)
 _channel_at: Callable[[int], Any] = record_at(channel_dtype)

@@ -8,15 +8,17 @@ The drivers bring their devices to rest by themselves once the executor is silen
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from robot_rt_control.memory.atomics import address_of, load_acquire, store_release
+from robot_rt_control.memory.atomics import address_of, load_acquire, record_at, store_release
 from robot_rt_control.memory.clock import now_ns, sleep_until
 from robot_rt_control.memory.layout import action_dtype, offset_of, record, session_dtype, tables_dtype, world_dtype
 from robot_rt_control.memory.plain_access import copy_bytes
 from robot_rt_control.memory.process_calls import clock_ns, end_process, write_to
-from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.native.realtime_code import blocking_entry, realtime
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.executor.scheduling import make_realtime
 from robot_rt_control.vocabulary.capacities import MAX_ACTIONS, MAX_LABEL_BYTES
@@ -44,6 +46,9 @@ guard_dtype = record(
         ("text", "u1", (len(_PIECES) * _PIECE_BYTES + 3 * MAX_LABEL_BYTES,)),
     ]
 )
+
+_world_at: Callable[[int], Any] = record_at(world_dtype)
+_guard_at: Callable[[int], Any] = record_at(guard_dtype)
 
 _STOP = offset_of(guard_dtype, "stop")
 _TEXT = offset_of(guard_dtype, "text")
@@ -91,10 +96,15 @@ def compose(w, g):
     return _append(g, n, pieces + 3 * _PIECE_BYTES, _PIECE_BYTES)
 
 
-@realtime
-def guard(w, g):
-    """Look at the loop until `g.stop`; end the process if it stays inside one action in one tick."""
-    world, stop = address_of(w), address_of(g) + _STOP
+@blocking_entry
+def guard(world: int, memory: int) -> None:
+    """Look at the loop until `stop`; end the process if it stays inside one action in one tick.
+
+    Args:
+        world: address of the loop's world.
+        memory: address of a record of `guard_dtype`.
+    """
+    g, stop = _guard_at(memory), memory + _STOP
     tick, inside, clock, began = 0, 0, 0, 0
     while load_acquire(stop) == 0:
         now_tick, now_inside = load_acquire(world + _TICK), load_acquire(world + _INSIDE)
@@ -107,7 +117,7 @@ def guard(w, g):
             if used < 0:
                 inside = 0
         elif used - began > g.limit_ns:
-            write_to(_STANDARD_ERROR, address_of(g) + _TEXT, compose(w, g))
+            write_to(_STANDARD_ERROR, address_of(g) + _TEXT, compose(_world_at(world), g))
             end_process(EXIT_CODE)
         sleep_until(now_ns() + _LOOK_NS)
 
@@ -131,7 +141,7 @@ class LoopGuard:
         """Compile the watch, or load it from the cache, without watching anything."""
         idle = np.zeros(1, guard_dtype)[0]
         idle.stop = 1
-        guard(self._world.memory, idle)
+        guard(address_of(self._world.memory), address_of(idle))
 
     def start(self) -> None:
         """Begin to watch; call `compile` first."""
@@ -145,4 +155,4 @@ class LoopGuard:
 
     def _run(self) -> None:
         make_realtime(priority=self._priority, cpu=-1, lock=False)  # what is not granted, the loop's thread reports
-        guard(self._world.memory, self.memory)
+        guard(address_of(self._world.memory), address_of(self.memory))

@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import Any
-
-from llvmlite import binding
-from numba.core.registry import cpu_target
 
 from robot_rt_control.definitions import native_code
-from robot_rt_control.native.object_file import object_symbols
+from robot_rt_control.native.linking import LinkError, link
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 
@@ -39,7 +35,6 @@ class NativeType:
 
 _lock = threading.Lock()
 _loaded: dict[str, NativeType] = {}
-_engines: list[Any] = []
 
 
 def load(key: str) -> NativeType:
@@ -61,39 +56,22 @@ def load(key: str) -> NativeType:
 def _load(key: str) -> NativeType:
     metadata, code = native_code.read(key)
     folder = native_code.folder_of(key)
+    hint = f"Delete {folder} and build the action type again, on this machine"
     try:
-        symbols = object_symbols(code)
+        addresses = link(code, set(metadata.symbols.values()))
+    except LinkError as error:
+        what = f"native code {key} of action type {metadata.type_name!r}"
+        if error.missing:
+            raise DefinitionError(
+                f"{what} calls functions that the executor does not have", got=", ".join(error.missing), hint=hint
+            ) from error
+        raise DefinitionError(f"{what} lacks its entries", expected=", ".join(error.absent), hint=hint) from error
     except ValueError as error:
-        raise DefinitionError(
-            f"native code {key}: {error}", hint=f"Delete {folder} and build the action type again"
-        ) from error
-    # Creating the target makes Numba register its helpers of the math library with the linker.
-    _ = cpu_target.target_context
-    # The linker would end the process at the first symbol that it does not find.
-    missing = sorted(name for name in symbols.needed if not binding.address_of_symbol(name))
-    if missing:
-        raise DefinitionError(
-            f"native code {key} of action type {metadata.type_name!r} calls functions that the executor does not have",
-            got=", ".join(missing),
-            hint=f"Delete {folder} and build the action type again, on this machine",
-        )
-    absent = sorted(set(metadata.symbols.values()) - symbols.defined)
-    if absent:
-        raise DefinitionError(
-            f"native code {key} of action type {metadata.type_name!r} lacks its entries",
-            expected=", ".join(absent),
-            hint=f"Delete {folder} and build the action type again",
-        )
-    engine = binding.create_mcjit_compiler(
-        binding.parse_assembly(""), binding.Target.from_default_triple().create_target_machine(jit=True)
-    )
-    engine.add_object_file(binding.ObjectFileRef.from_data(code))
-    engine.finalize_object()
-    _engines.append(engine)
+        raise DefinitionError(f"native code {key}: {error}", hint=hint) from error
 
     def address(method: str) -> int:
         symbol = metadata.symbols.get(method)
-        return int(engine.get_function_address(symbol)) if symbol else 0
+        return addresses[symbol] if symbol else 0
 
     return NativeType(
         key=key,

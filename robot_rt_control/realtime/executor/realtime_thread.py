@@ -9,9 +9,9 @@ import numpy as np
 
 from robot_rt_control.memory.atomics import address_of, store_release
 from robot_rt_control.memory.channel import Channel
+from robot_rt_control.realtime.executor.loop_records import LOOKED_OFFSET, STOP_OFFSET, loop_dtype
 from robot_rt_control.realtime.executor.loops import WALLCLOCK, loops
 from robot_rt_control.realtime.executor.scheduling import Scheduling, make_realtime
-from robot_rt_control.realtime.executor.wallclock_loop import LOOKED_OFFSET, STOP_OFFSET, loop_dtype
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 

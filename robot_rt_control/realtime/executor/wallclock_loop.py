@@ -8,38 +8,12 @@ from robot_rt_control.memory.atomics import (
 )
 from robot_rt_control.memory.clock import now_ns, ring
 from robot_rt_control.memory.histogram import bin_of
-from robot_rt_control.memory.layout import channel_dtype, offset_of, record
+from robot_rt_control.memory.layout import channel_dtype, offset_of
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.realtime.executor.hardware_clock import sleep_until_due, wait_for_device
+from robot_rt_control.realtime.executor.loop_records import LOOKED_OFFSET, STOP_OFFSET
 from robot_rt_control.realtime.tick.tick import tick
 
-loop_dtype = record(
-    [
-        ("period_ns", "i8"),
-        ("stop", "i8"),  # set from outside to end the loop
-        ("max_ticks", "i8"),  # 0: for ever
-        ("native_silence_ns", "i8"),  # silence of the server's heartbeats after which it counts as lost
-        ("python_silence_ns", "i8"),
-        ("starved_silence_ns", "i8"),  # the same for a server that gets no processor time; 0: as for others
-        ("native_starved", "i8"),  # what the non-real-time side has seen when it looked last
-        ("python_starved", "i8"),
-        ("looked_ns", "i8"),  # when that was
-        ("last_native_beat", "i8"),
-        ("last_python_beat", "i8"),
-        ("native_seen_ns", "i8"),
-        ("python_seen_ns", "i8"),
-        ("watching", "i8"),  # a server is attached and not yet lost
-        ("server_epoch", "i8"),
-        ("driving_device", "i8"),  # index of the device whose cycle drives the loop, plus one; 0: the wall clock does
-        ("device_timeout_ns", "i8"),  # how much later than expected its state may come before the loop ticks by itself
-        ("on_own_watch", "i8"),  # 1: the driving device is silent
-        ("last_image", "i8"),  # its image, and the last publication that the loop has seen of it
-        ("last_bell", "i8"),
-    ]
-)
-
-STOP_OFFSET = offset_of(loop_dtype, "stop")
-LOOKED_OFFSET = offset_of(loop_dtype, "looked_ns")
 _BELL = offset_of(channel_dtype, "event_bell")
 _NATIVE = offset_of(channel_dtype, "server_native_beat")
 _PYTHON = offset_of(channel_dtype, "server_python_beat")

@@ -17,12 +17,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils, config
-from numba.extending import intrinsic
 
 from robot_rt_control.memory.layout import part_dtype
+from robot_rt_control.native.compiled_forms import compiled_form
 from robot_rt_control.vocabulary.capacities import MAX_ACTION_SLOTS
 from robot_rt_control.vocabulary.enums import Status
 
@@ -80,7 +77,12 @@ def call_entry(address: int, state_address: int, params_address: int, *parts: in
     return _BOUNDS if failed else result.value
 
 
-def _call_interpreted(address: int, state_address: int, params_address: int, p0: int, p1: int, p2: int, p3: int) -> int:
+def call_action(address: int, state_address: int, params_address: int, p0: int, p1: int, p2: int, p3: int) -> int:
+    """Call the entry at `address` (all arguments int64 addresses; slots without a part may be 0).
+
+    Returns:
+        The status that the user's method returned, or Status.BOUNDS when an index was out of range.
+    """
     if int(address) not in _interpreted:  # C or C++
         return call_entry(int(address), int(state_address), int(params_address), *map(int, (p0, p1, p2, p3)))
     function, state_dtype, params_dtype, n_slots = _interpreted[int(address)]
@@ -94,31 +96,30 @@ def _call_interpreted(address: int, state_address: int, params_address: int, p0:
     return 0 if status is None else int(status)
 
 
-if config.DISABLE_JIT:
-    call_action = _call_interpreted
-else:
+@compiled_form
+def _compiled_call() -> None:
+    from llvmlite import ir
+    from numba.core import cgutils
+    from numba.core import types as numba_types
+    from numba.extending import lower_builtin, type_callable
 
-    @intrinsic
-    def call_action(typingctx, address, state_address, params_address, p0, p1, p2, p3):
-        """Call the entry at `address` (all arguments int64 addresses; slots without a part may be 0).
+    types: Any = numba_types  # Numba lists only some of its types where checkers look
 
-        Returns:
-            The status that the user's method returned, or Status.BOUNDS when an index was out of range.
-        """
-        signature = types.int64(*[types.int64] * 7)
+    @type_callable(call_action)
+    def type_call_action(_context: Any) -> Any:
+        return lambda address, state_address, params_address, p0, p1, p2, p3: types.int64
 
-        def codegen(context, builder, _signature, arguments):
-            word = ir.IntType(64)
-            pointer = ir.IntType(8).as_pointer()
-            entry_type = ir.FunctionType(ir.IntType(32), [word.as_pointer(), pointer.as_pointer(), *[pointer] * 6])
-            # in the caller's entry block: a call inside of a loop must not grow the stack
-            result = cgutils.alloca_once(builder, word)
-            exception = cgutils.alloca_once(builder, pointer)
-            entry = builder.inttoptr(arguments[0], entry_type.as_pointer())
-            records = [builder.inttoptr(a, pointer) for a in arguments[1:]]
-            builder.store(ir.Constant(word, 0), result)
-            status = builder.call(entry, [result, exception, *records])
-            failed = builder.icmp_signed("!=", status, ir.Constant(ir.IntType(32), 0))
-            return builder.select(failed, ir.Constant(word, _BOUNDS), builder.load(result))
-
-        return signature, codegen
+    @lower_builtin(call_action, *[types.Integer] * 7)
+    def lower_call_action(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        word = ir.IntType(64)
+        pointer = ir.IntType(8).as_pointer()
+        entry_type = ir.FunctionType(ir.IntType(32), [word.as_pointer(), pointer.as_pointer(), *[pointer] * 6])
+        # in the caller's entry block: a call inside of a loop must not grow the stack
+        result = cgutils.alloca_once(builder, word)
+        exception = cgutils.alloca_once(builder, pointer)
+        entry = builder.inttoptr(arguments[0], entry_type.as_pointer())
+        records = [builder.inttoptr(a, pointer) for a in arguments[1:]]
+        builder.store(ir.Constant(word, 0), result)
+        status = builder.call(entry, [result, exception, *records])
+        failed = builder.icmp_signed("!=", status, ir.Constant(ir.IntType(32), 0))
+        return builder.select(failed, ir.Constant(word, _BOUNDS), builder.load(result))

@@ -15,7 +15,7 @@ from robot_rt_control.memory.atomics import (
 )
 from robot_rt_control.memory.layout import offset_of, world_dtype
 from robot_rt_control.memory.plain_access import load_f8, store_f8
-from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.native.realtime_code import blocking_entry, realtime
 from robot_rt_control.vocabulary import capacities
 
 _LAST = offset_of(world_dtype, "recorder", "last")
@@ -42,8 +42,8 @@ def record_row(w):
     store_release(address_of(w) + _LAST, int(w.tick))
 
 
-@realtime
-def copy_rows(rows, n_rows, n_words, target):
+@blocking_entry
+def copy_rows(rows: int, n_rows: int, n_words: int, target: int) -> None:
     """Copy the ring while the loop may be writing it. Rows that it wrote meanwhile have tick -1 in the copy.
 
     Args:

@@ -6,7 +6,6 @@ import hashlib
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from numba.core import config
@@ -15,8 +14,10 @@ from robot_rt_control.definitions import native_code
 from robot_rt_control.definitions.action_type import ActionType, gap_method, stream_inputs
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.memory.layout import layout_digest, part_dtype
+from robot_rt_control.native import toolchain
 from robot_rt_control.native.code_cache import alone
-from robot_rt_control.server.builder.c_code import UNPROVEN, CCode, c_code_of, compile_c
+from robot_rt_control.server.builder.built_type import UNPROVEN, BuiltType
+from robot_rt_control.server.builder.c_code import CCode, c_code_of, compile_c
 from robot_rt_control.server.builder.measure import compute_time
 from robot_rt_control.server.builder.native import MachineCode, compile_action
 from robot_rt_control.server.builder.native_key import native_key
@@ -24,31 +25,6 @@ from robot_rt_control.server.builder.realtime_methods import python_function
 from robot_rt_control.server.builder.syntax_check import CheckedCode, check_syntax
 from robot_rt_control.server.code.source import ActionSource, files_digest, layouts_of, load_action_type
 from robot_rt_control.vocabulary.errors import CompileError
-
-
-@dataclass(frozen=True, kw_only=True)
-class BuiltType:
-    """An action type whose native code lies in the cache."""
-
-    spec: str
-    key: str
-    declared: DeclaredType
-    files: str
-    """Digest of the user's files that define it, see `source.files_digest`."""
-    methods: tuple[str, ...]
-    """The real-time methods that it defines."""
-    compute_time: float = math.nan
-    """The time of its longest tick [s]; NaN: it could not be measured."""
-    worst_time: float
-    """What its loops let a tick take at most [s], see work_bound.py."""
-    worst_loop: str
-    """Where the longest of them is, and how many rounds it makes; empty: it has none."""
-    cached: bool
-    """Whether the code was in the cache already."""
-    seconds: float
-    """How long building took [s]."""
-    unproven: str = ""
-    """The file of real-time code in C or C++, of which not all is proven; empty: the code is Python."""
 
 
 def _nobody(_message: str) -> None:
@@ -167,8 +143,8 @@ def _describe(
         state_size=state.itemsize,
         parameter_layout=layout_digest(parameters),
         parameter_size=parameters.itemsize,
-        processor=native_code.processor(),
-        created_by=native_code.compiler(),
+        processor=toolchain.processor(),
+        created_by=toolchain.compiler(),
         object_digest=hashlib.sha256(code).hexdigest(),
         gap_methods=tuple(gap_method(source.action_type, s.name) or "" for s in stream_inputs(source.action_type)),
     )

@@ -36,6 +36,7 @@ from robot_rt_control.native.c_compiler import (
 from robot_rt_control.native.cache_folder import cache_root, own_folder
 from robot_rt_control.native.object_file import ObjectSymbols, object_symbols
 from robot_rt_control.server.builder.allowed_symbols import is_allowed, why_refused
+from robot_rt_control.server.builder.built_type import UNPROVEN
 from robot_rt_control.server.builder.c_header import action_header, header_name, realtime_file
 from robot_rt_control.server.builder.native import MachineCode
 from robot_rt_control.server.builder.realtime_methods import check_sizes, python_function, source_of
@@ -112,8 +113,6 @@ _FAULT_DATA = ".data"
 """Begin of the name of sections in which compilers describe, without a symbol, the places of wrong indices."""
 _THREADS_OWN = "__tls_get_addr"
 """What code calls to find a variable of its thread, which is refused by its name."""
-UNPROVEN = "what its loops, pointers and recursion do is not proven"
-
 
 @dataclass(frozen=True)
 class CCode:

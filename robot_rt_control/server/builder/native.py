@@ -8,21 +8,19 @@ calls from outside: only those of mathematics and memory are allowed.
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numba
 import numpy as np
-from llvmlite import binding
 from numba import types
-from numba.core.registry import cpu_target
 
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.memory.layout import part_dtype
 from robot_rt_control.native.object_file import object_symbols
 from robot_rt_control.native.realtime_compiler import RealtimeFunction
+from robot_rt_control.native.whole_program import linked, machine_code
 from robot_rt_control.server.builder.allowed_symbols import is_allowed, why_refused
 from robot_rt_control.server.builder.call_lines import lines_calling
 from robot_rt_control.server.builder.realtime_methods import FunctionSource
@@ -70,17 +68,17 @@ def compile_action(action_type: type[ActionType], checked: CheckedCode, module: 
             check_allocation([method, *helpers])
             entries[name] = _compile_entry(source, method, n_slots, arguments)
         symbols = {name: f"robot_rt_control_{key[:24]}_{name}" for name in entries}
-        merged = _link(entries, symbols)
+        merged = linked({symbols[name]: entry for name, entry in entries.items()}, is_allowed)
         if _strange_calls(merged):
             for name, source in checked.methods.items():
                 _check_symbols(entries[name], source, own_arguments)
-    code = cpu_target.target_context.codegen()._tm.emit_object(merged)
+    code = machine_code(merged)
     # Object code may call what the module did not: LLVM turns intrinsics and loops into functions.
     needed = sorted(object_symbols(code).needed)
     strange = [n for n in needed if not is_allowed(n)]
     if strange:
         raise CompileError(f"action type {action_type.name!r}: its machine code calls {', '.join(strange)}")
-    return MachineCode(bytes(code), symbols, tuple(needed))
+    return MachineCode(code, symbols, tuple(needed))
 
 
 def _short_names(records: dict[str, np.dtype]) -> dict[str, str]:
@@ -147,33 +145,6 @@ def _compile_entry(source: FunctionSource, method: Any, n_slots: int, arguments:
     return entry
 
 
-_COUNTING = re.compile(r"^define [^\n]*@NRT_(incref|decref)\([^\n]*\{\n.*?^\}", re.MULTILINE | re.DOTALL)
-_COUNTED_TO_ZERO = "NRT_MemInfo_call_dtor"
-
-
-def _without_counts(module: Any) -> Any:
-    """A copy of a module without the counting of references, where nothing in it is counted.
-
-    Numba counts references to arrays also where they lie in records. Those have no owner, and counting does
-    nothing. Every owner comes from an allocation, and that is refused: so where none is, the counting can go.
-    """
-    text = str(module)
-    refused = {f.name for f in module.functions if f.is_declaration and not is_allowed(f.name)}
-    if refused <= {_COUNTED_TO_ZERO}:
-        text = _COUNTING.sub(r"define internal void @NRT_\1(ptr %p) {\n  ret void\n}", text)
-    copy = binding.parse_assembly(text)
-    passes = binding.create_new_module_pass_manager()
-    passes.add_global_dead_code_eliminate_pass()
-    passes.add_strip_dead_prototype_pass()
-    passes.run(copy, _pass_builder())
-    return copy
-
-
-def _pass_builder() -> Any:
-    machine = cpu_target.target_context.codegen()._tm
-    return binding.create_pass_builder(machine, binding.create_pipeline_tuning_options())
-
-
 def _strange_calls(module: Any) -> list[str]:
     """What optimized code calls that is neither mathematics nor memory."""
     return [f.name for f in module.functions if f.is_declaration and not is_allowed(f.name)]
@@ -181,7 +152,7 @@ def _strange_calls(module: Any) -> list[str]:
 
 def _check_symbols(entry: Any, source: FunctionSource, arguments: tuple[Any, ...]) -> None:
     """Refuse a method whose optimized code calls anything but mathematics and memory."""
-    called = _strange_calls(_link({"": entry}, {"": "entry"}))
+    called = _strange_calls(linked({"entry": entry}, is_allowed))
     if not called:
         return
     # Once more, with lines: what slipped through the other checks must still be found by the user.
@@ -199,30 +170,3 @@ def _check_symbols(entry: Any, source: FunctionSource, arguments: tuple[Any, ...
             for operation, hint in why_refused(symbols)
         ]
     )
-
-
-def _link(entries: dict[str, Any], symbols: dict[str, str]) -> Any:
-    """The entries of some methods and all that they call, optimized, in a module that shows their symbols alone."""
-    merged: Any = None
-    for name, entry in entries.items():
-        (overload,) = entry.overloads.values()
-        part = overload.library.linked()
-        part.get_function(overload.fndesc.llvm_func_name).name = symbols[name]
-        if merged is None:
-            merged = part
-        else:
-            merged.link_in(part)
-    exported = set(symbols.values())
-    for value in [*merged.functions, *merged.global_variables]:
-        if not value.is_declaration and value.name not in exported:
-            value.linkage = "internal"
-    _optimize(merged)
-    merged = _without_counts(merged)
-    _optimize(merged)
-    merged.verify()
-    return merged
-
-
-def _optimize(module: Any) -> None:
-    passes, pass_builder = cpu_target.target_context.codegen()._module_pass_manager()
-    passes.run(module, pass_builder)

@@ -10,6 +10,7 @@ from typing import Any
 from robot_rt_control.definitions import native_code
 from robot_rt_control.definitions.action_type import parameter_dtype, state_dtype
 from robot_rt_control.memory.layout import layout_digest, part_dtype
+from robot_rt_control.native import toolchain
 from robot_rt_control.native.code_digest import code_digest
 from robot_rt_control.native.module_digest import module_digest
 from robot_rt_control.server.code.source import ActionSource, files_digest
@@ -43,7 +44,7 @@ def native_key(source: ActionSource, functions: Iterable[Any], further: Iterable
     def add(*values: object) -> None:
         digest.update(json.dumps([str(v) for v in values]).encode())
 
-    add(native_code.FORMAT, native_code.compiler(), native_code.processor(), code_digest(*functions))
+    add(native_code.FORMAT, toolchain.compiler(), toolchain.processor(), code_digest(*functions))
     add(*[module_digest(name, imports=False) for name in _BUILDER])
     add(source.class_name, source.file.name, len(source.action_type.slots))
     add(*[layout_digest(d) for d in (part_dtype, state_dtype(source.action_type), parameter_dtype(source.action_type))])

@@ -14,7 +14,7 @@ from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.processes.python import import_path
 from robot_rt_control.processes.python_process import ProcessEnded, PythonProcess
 from robot_rt_control.processes.work_watch import WorkWatch
-from robot_rt_control.server.builder.build import BuiltType
+from robot_rt_control.server.builder.built_type import BuiltType
 from robot_rt_control.server.preparer.process import Preparers
 from robot_rt_control.vocabulary.errors import CompileError
 

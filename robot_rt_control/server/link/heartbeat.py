@@ -13,7 +13,7 @@ from robot_rt_control.memory.atomics import load_acquire, store_release
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.clock import now_ns, sleep_until
 from robot_rt_control.memory.layout import channel_dtype, offset_of
-from robot_rt_control.native.realtime_code import realtime
+from robot_rt_control.native.realtime_code import blocking_entry
 
 NATIVE_PERIOD_NS = 10_000_000
 PYTHON_PERIOD_S = 0.1
@@ -21,7 +21,7 @@ _NATIVE = offset_of(channel_dtype, "server_native_beat")
 _PYTHON = offset_of(channel_dtype, "server_python_beat")
 
 
-@realtime
+@blocking_entry
 def beat(counter: int, stop: int, period_ns: int) -> None:
     """Count up the int64 at address `counter` until the one at `stop` is non-zero."""
     deadline = now_ns()

@@ -11,10 +11,8 @@ Types of users are not kept: importing their files may do anything, such as read
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -24,7 +22,7 @@ from pathlib import Path
 from robot_rt_control.definitions import native_code
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.native.cache_folder import cache_root, own_folder, read_code
-from robot_rt_control.server.builder.build import BuiltType
+from robot_rt_control.server.builder.built_type import BuiltType
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 _PACKAGE = Path(__file__).resolve().parents[2]
@@ -32,27 +30,11 @@ _KEPT_S = 30 * 24 * 3600.0
 """[s] Answers for other sources are removed after this time."""
 
 
-def sources_digest(package: Path = _PACKAGE) -> str:
-    """Digest of all that decides what the builder answers for a type of this package; 64 hexadecimal digits.
-
-    Args:
-        package: its folder.
-    """
-    digest = hashlib.sha256()
-    environment = sorted((name, value) for name, value in os.environ.items() if name.startswith("NUMBA_"))
-    decisive = native_code.FORMAT, native_code.compiler(), native_code.processor(), sys.version, environment
-    digest.update(json.dumps(decisive).encode())
-    for file in sorted(package.rglob("*.py")):
-        content = hashlib.sha256(file.read_bytes()).hexdigest()
-        digest.update(f"\n{file.relative_to(package).as_posix()} {content}".encode())
-    return digest.hexdigest()
-
-
 def read_known(digest: str) -> dict[str, BuiltType]:
     """What is known for these sources, by spec, as far as its native code is in the cache and intact.
 
     Args:
-        digest: see `sources_digest`.
+        digest: see `toolchain.sources_digest`.
 
     Raises:
         RobotControlError: another user can have written the cache.

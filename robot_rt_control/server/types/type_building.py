@@ -10,13 +10,13 @@ from pathlib import Path
 from robot_rt_control.definitions.action_type import ActionType
 from robot_rt_control.definitions.class_place import spec_of
 from robot_rt_control.definitions.declared_type import DeclaredType
-from robot_rt_control.server.builder.build import BuiltType
-from robot_rt_control.server.builder.c_code import UNPROVEN
+from robot_rt_control.native.toolchain import sources_digest
+from robot_rt_control.server.builder.built_type import UNPROVEN, BuiltType
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.code.source import is_package_file, load_action_type
 from robot_rt_control.server.preparer.process import UserClass
 from robot_rt_control.server.types.action_sources import Source, resolve
-from robot_rt_control.server.types.known_builds import keep, read_known, sources_digest
+from robot_rt_control.server.types.known_builds import keep, read_known
 from robot_rt_control.vocabulary.errors import CompileError
 
 BUILT_IN = "built in"

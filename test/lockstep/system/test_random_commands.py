@@ -14,7 +14,7 @@ from robot_rt_control.client.actions import Action
 from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.joint_modes import mode_of
 from robot_rt_control.memory.layout import command_dtype, record
-from robot_rt_control.realtime.executor.lockstep_loop import lockstep_dtype
+from robot_rt_control.realtime.executor.loop_records import lockstep_dtype
 from robot_rt_control.realtime.executor.loops import LOCKSTEP, loops
 from robot_rt_control.testing.border_watch import BorderWatch, watch_tick
 from robot_rt_control.testing.lockstep_cell import LockstepCell

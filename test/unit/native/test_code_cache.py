@@ -35,7 +35,7 @@ import robot_rt_control, numba
 assert robot_rt_control.__file__.startswith(sys.argv[1]), robot_rt_control.__file__
 ramp_displacement(velocity_ramp(0.0, 0.0, 1.0, 2.0, 3.0), 0.0, 0.0)
 plan_velocity(np.zeros(1, profile_dtype)[0], 0.0, 0.0, 0.0, 1.0, 2.0, 3.0)
-load_acquire(np.zeros(1, np.int64).ctypes.data)
+load_acquire.dispatcher(np.zeros(1, np.int64).ctypes.data)
 for function in (velocity_ramp, ramp_displacement, plan_velocity, load_acquire):
     stats = function.for_python.stats
     assert sum(stats.cache_hits.values()) + sum(stats.cache_misses.values()) == 1
@@ -129,9 +129,9 @@ HARMFUL = {
     "a number in its body": ("motion/ramp.py", "+ 0.5 * start * start", "+ 0.25 * start * start", _RAMP),
     "a frozen global": ("motion/ramp.py", "ROUNDING = 2.0**-50", "ROUNDING = 2.0**-49", _RAMP),
     "what it calls, in another file": ("motion/velocity.py", "amax > 0.0 and", "amax > 1.0 and", {"plan_velocity"}),
-    "generated code": ("memory/atomics.py", '= _load(64, "acquire")', '= _load(64, "seq_cst")', {"load_acquire"}),
+    "generated code": ("memory/atomics.py", '= load_of(64, "acquire")', '= load_of(64, "seq_cst")', {"load_acquire"}),
     "what generates code": ("memory/atomics.py", "order, bits // 8, typ=", "order, 8, typ=", {"load_acquire"}),
-    "the compiler": ("native/realtime_compiler.py", '"error_model": "numpy"', '"error_model": "python"', set(ALL)),
+    "the compiler": ("native/compiled_forms.py", '"error_model": "numpy"', '"error_model": "python"', set(ALL)),
 }
 
 

@@ -36,7 +36,7 @@ def test_python_and_compiled_code_call_the_same_function():
     values = np.array([1.0, 10.0, 100.0])
     assert scaled(3.0, 2) == 6.0
     assert sum_of_scaled(values) == 321.0
-    assert scaled in MARKED and isinstance(scaled, RealtimeFunction)
+    assert scaled in MARKED and isinstance(scaled.dispatcher, RealtimeFunction)
 
 
 def test_constants_and_narrow_integers_need_no_version_of_their_own():

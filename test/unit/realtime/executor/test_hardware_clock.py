@@ -17,7 +17,7 @@ from robot_rt_control.hardware.process_image import Manifest, ProcessImage
 from robot_rt_control.memory.layout import world_dtype
 from robot_rt_control.memory.wake import now_ns
 from robot_rt_control.realtime.executor.hardware_clock import wait_for_device
-from robot_rt_control.realtime.executor.wallclock_loop import loop_dtype
+from robot_rt_control.realtime.executor.loop_records import loop_dtype
 
 MS = 1_000_000
 STATE = [InterfaceDescription(part="p", interface="x")]

@@ -13,8 +13,9 @@ import pytest
 from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.realtime.executor.assembly import World
+from robot_rt_control.realtime.executor.loop_records import loop_dtype
 from robot_rt_control.realtime.executor.loops import WALLCLOCK, loops
-from robot_rt_control.realtime.executor.wallclock_loop import loop_dtype, ring_bell, watch_server
+from robot_rt_control.realtime.executor.wallclock_loop import ring_bell, watch_server
 
 MS = 1_000_000
 NATIVE, PYTHON = 200 * MS, 2000 * MS

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from robot_rt_control.server.builder.build import BuiltType
+from robot_rt_control.server.builder.built_type import BuiltType
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.vocabulary.errors import CompileError
 

@@ -10,9 +10,9 @@ import pytest
 import robot_rt_control
 from robot_rt_control.definitions import native_code
 from robot_rt_control.native import cache_folder
+from robot_rt_control.native.toolchain import sources_digest
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.types import known_builds, type_building
-from robot_rt_control.server.types.known_builds import sources_digest
 from robot_rt_control.server.types.type_building import LoadedType, build_types
 from robot_rt_control.vocabulary.errors import RobotControlError
 
