@@ -9,6 +9,8 @@ from typing import Any, get_args, get_type_hints
 from robot_rt_control.definitions.motion_command import MotionCommand
 from robot_rt_control.editor.robot import Json
 from robot_rt_control.program.motion_commands import Command, Number, Points, Pose, units_of
+from robot_rt_control.text.json_schema import descriptions_of_keys
+from robot_rt_control.text.schema import Model
 
 _LENGTHS = ((Number, "1"), (Points, "points"))
 _UNIT = re.compile(r"\s*\[[^]]*\]")
@@ -21,11 +23,11 @@ def motion_command_keys() -> list[Json]:
     return keys + [_info(f"pose.{name}", Pose, name) for name in Pose.model_fields]
 
 
-def _info(name: str, model: Any, key: str) -> Json:
+def _info(name: str, model: type[Model], key: str) -> Json:
     hint = get_type_hints(model, include_extras=True)[key]
     kinds = (hint, *get_args(hint))  # with None: it may be left out
     default = _DEFAULTS.get(name)
-    description = _UNIT.sub("", model.model_fields[key].description or "").strip()
+    description = _UNIT.sub("", descriptions_of_keys(model)[key]).strip()
     return {
         "name": name,
         "type": "float",

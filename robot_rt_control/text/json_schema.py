@@ -26,27 +26,10 @@ def write_json_schema(model: type[Model], path: Path) -> None:
     path.write_text(json.dumps(json_schema(model), indent=2) + "\n", encoding="utf-8")
 
 
-class _Described(GenerateJsonSchema):
-    """Describes each key by the text below its attribute.
-
-    pydantic's `use_attribute_docstrings` would parse the source of each model in each process that reads a document.
-    """
-
-    def model_schema(self, schema: Any) -> dict[str, Any]:
-        """The JSON Schema of one model."""
-        described = super().model_schema(schema)
-        kind = schema["cls"]
-        for name, text in _texts_of_attributes(kind).items():
-            field = kind.model_fields.get(name)
-            key = described.get("properties", {}).get((field and field.alias) or name)
-            if key is not None:
-                key.setdefault("description", text)
-        return described
-
-
-def _texts_of_attributes(kind: type) -> dict[str, str]:
+def descriptions_of_keys(model: type[Model]) -> dict[str, str]:
+    """The text below each attribute of a model that has one, by the attribute's name. It parses the model's source."""
     texts: dict[str, str] = {}
-    for each in reversed(kind.__mro__):
+    for each in reversed(model.__mro__):
         if issubclass(each, Model):
             try:
                 source = inspect.getsource(each)
@@ -60,6 +43,24 @@ def _texts_of_attributes(kind: type) -> dict[str, str]:
                         case ast.Expr(value=ast.Constant(value=str(words))):
                             texts[attribute.target.id] = inspect.cleandoc(words)
     return texts
+
+
+class _Described(GenerateJsonSchema):
+    """Describes each key by the text below its attribute.
+
+    pydantic's `use_attribute_docstrings` would parse the source of each model in each process that reads a document.
+    """
+
+    def model_schema(self, schema: Any) -> dict[str, Any]:
+        """The JSON Schema of one model."""
+        described = super().model_schema(schema)
+        kind = schema["cls"]
+        for name, text in descriptions_of_keys(kind).items():
+            field = kind.model_fields.get(name)
+            key = described.get("properties", {}).get((field and field.alias) or name)
+            if key is not None:
+                key.setdefault("description", text)
+        return described
 
 
 def _without_titles(value: Any) -> Any:
