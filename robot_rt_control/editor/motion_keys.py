@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
-from typing import Any, get_args, get_type_hints
+from typing import get_args, get_type_hints
 
 from robot_rt_control.definitions.motion_command import MotionCommand
 from robot_rt_control.editor.robot import Json
