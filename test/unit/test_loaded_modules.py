@@ -61,9 +61,17 @@ def test_the_client_alone_needs_numpy_and_nothing_else() -> None:
     assert {name for name in others if not name.startswith("_")} <= set(ours)
 
 
-def test_the_control_server_loads_the_compiler() -> None:
+@pytest.mark.parametrize("node", ["server.node.node", "realtime.executor.node", "hardware.driver_node"])
+def test_what_runs_native_code_does_not_load_the_compiler(node: str) -> None:
+    """It does so when the cache lacks the code."""
+    found = loaded(f"robot_rt_control.{node}")
+    assert f"robot_rt_control.{node}" in found
+    assert not {"numba", "llvmlite", "robot_rt_control.realtime.executor.compiled_loops"} & found
+
+
+def test_the_builder_loads_the_compiler() -> None:
     """What this file looks for is there to be found."""
-    assert {"numba", "robot_rt_control.server.control_server"} <= loaded("robot_rt_control.server.node.node")
+    assert {"numba", "llvmlite"} <= loaded("robot_rt_control.server.builder.build")
 
 
 def test_a_workcells_processes_are_started_before_anything_reads_programs_or_loads_the_compiler() -> None:

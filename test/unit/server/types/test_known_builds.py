@@ -9,7 +9,7 @@ import pytest
 
 import robot_rt_control
 from robot_rt_control.definitions import native_code
-from robot_rt_control.native import cache_folder
+from robot_rt_control.native import cache_folder, toolchain
 from robot_rt_control.native.toolchain import sources_digest
 from robot_rt_control.server.builder.process import Builder
 from robot_rt_control.server.types import known_builds, type_building
@@ -107,9 +107,9 @@ def test_any_change_of_a_source_or_of_what_compiles_it_shows(tmp_path, monkeypat
     assert changed()
     monkeypatch.setenv("NUMBA_OPT", "1")
     assert changed()
-    monkeypatch.setattr(native_code, "processor", lambda: "another")
+    monkeypatch.setattr(toolchain, "processor", lambda: "another")
     assert changed()
-    monkeypatch.setattr(native_code, "compiler", lambda: "newer")
+    monkeypatch.setattr(toolchain, "compiler", lambda: "newer")
     assert changed()
 
 
