@@ -36,7 +36,8 @@ def measure(options: Options) -> Report:
         rows=rows,
         goals=[],
         notes=[
-            f"{goals} goals: joint 1 by {_MOVE_RAD} rad in {_MOVE_S} s, cancelled at a random time in between. "
+            f"{goals} goals: joint 1 by {_MOVE_RAD} rad in {_MOVE_S} s, replaced at a random time by one to go back, "
+            "which is cancelled. "
             "The first command leaves in the tick that reports the start. The result of a cancelled goal comes when "
             "the arm stands, so braking along the path is part of it.",
         ],
@@ -56,6 +57,7 @@ def time_goals(client: Client, n: int) -> dict[str, np.ndarray]:
         clear=started.clear,
         commanded=lambda: started[0].time if started else 0.0,
         n=n,
+        replaces=True,
     )
 
 
@@ -67,6 +69,7 @@ def time_goals_of(
     clear: Callable[[], object],
     commanded: Callable[[], float],
     n: int,
+    replaces: bool = False,
     before_cancel: Callable[[], object] = lambda: None,
     after_rest: Callable[[], object] = lambda: None,
 ) -> dict[str, np.ndarray]:
@@ -79,6 +82,7 @@ def time_goals_of(
         clear: forget the commands until now.
         commanded: time [s] of the first command that is new since then; 0: none yet.
         n: goals.
+        replaces: a second goal replaces each one, and is the one that is cancelled.
         before_cancel, after_rest: called for each goal, outside what is timed.
     """
     from action_msgs.msg import GoalStatus
@@ -92,22 +96,31 @@ def time_goals_of(
     if not sender.wait_for_server(_PATIENCE_S):
         raise TimeoutError(f"{_CONTROLLER} offers no follow_joint_trajectory within {_PATIENCE_S:g} s")
     chance = random.Random(1)
-    to_command, to_rest, to_answer = np.empty(n), np.empty(n), np.empty(n)
-    for i in range(n):
-        goal = FollowJointTrajectory.Goal()
+    to_command, to_rest, to_answer, to_replacing = np.empty((4, n))
+
+    def send(by: float) -> tuple[Any, float, float]:
+        """A goal for joint 1, and the seconds until it is accepted and until its first command."""
         goal_positions = positions()
-        goal_positions[0] += _MOVE_RAD if i % 2 == 0 else -_MOVE_RAD
+        goal_positions[0] += by
         point = JointTrajectoryPoint(positions=goal_positions, time_from_start=Duration(sec=int(_MOVE_S)))
+        goal = FollowJointTrajectory.Goal()
         goal.trajectory = JointTrajectory(joint_names=list(joints), points=[point])
         clear()
         begin = time.time()
         sent = sender.send_goal_async(goal)
         handle: Any = _await(sent.done, sent.result)
-        to_answer[i] = time.time() - begin
+        accepted = time.time() - begin
         if not handle.accepted:
             raise RuntimeError(f"goal {i} was rejected: the log says why")
-        to_command[i] = _await_value(commanded) - begin
+        return handle, accepted, _await_value(commanded) - begin
+
+    for i in range(n):
+        by = _MOVE_RAD if i % 2 == 0 else -_MOVE_RAD
+        handle, to_answer[i], to_command[i] = send(by)
         time.sleep(chance.uniform(0.3, 0.7) * _MOVE_S)
+        if replaces:
+            handle, _, to_replacing[i] = send(-by / 2.0)
+            time.sleep(0.2 * _MOVE_S)
         before_cancel()
         begin = time.time()
         handle.cancel_goal_async()
@@ -117,8 +130,13 @@ def time_goals_of(
         after_rest()
         if status != GoalStatus.STATUS_CANCELED:
             raise RuntimeError(f"goal {i} ended with status {status}, not as cancelled")
-    names = ("the goal is accepted", "the first command leaves", "a cancelled arm stands")
-    return dict(zip(names, (to_answer, to_command, to_rest), strict=True))
+    measured = {
+        "the goal is accepted": to_answer,
+        "the first command leaves": to_command,
+        "the first command of a goal that replaces another leaves": to_replacing,
+        "a cancelled arm stands": to_rest,
+    }
+    return {name: seconds for name, seconds in measured.items() if replaces or seconds is not to_replacing}
 
 
 def _await(condition: Callable[[], Any], then: Callable[[], Any]) -> Any:

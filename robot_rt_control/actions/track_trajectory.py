@@ -176,6 +176,12 @@ class TrackTrajectory(ActionType):
         StateVariable(name="progress", description="Elapsed fraction of the duration, 0 to 1."),
         StateVariable(name="elapsed", unit="s", description="Time along the trajectory."),
         StateVariable(name="remaining_time", unit="s", description="Time until the last point."),
+        StateVariable(name="time_at_end", unit="s", description="Time since the last point."),
+        StateVariable(
+            name="end_distance",
+            unit="joint",
+            description="Largest |commanded - last| position of a joint.",
+        ),
         StateVariable(
             name="tracking_error",
             unit="joint",
@@ -310,6 +316,8 @@ class TrackTrajectory(ActionType):
         state.is_stopped = state.standing >= _STANDS
         state.progress = 1.0 if done else state.elapsed / params.total
         state.remaining_time = max(params.total - state.elapsed, 0.0)
+        state.time_at_end = max(state.elapsed - params.total, 0.0)
+        state.end_distance = largest_difference(part.commanded_position, params.goal, part.dof)
         if params.mode == POSITION:
             state.tracking_error = largest_difference(part.position, part.commanded_position, part.dof)
         else:

@@ -38,6 +38,8 @@ class SessionRequest:
     unprotected: bool = False
     detached_s: float = 0.0
     """[s] for which it may go on without client or server."""
+    yielding: bool = False
+    """It holds its parts only while one of its actions is active."""
 
 
 @dataclass(frozen=True)

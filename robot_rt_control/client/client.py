@@ -189,6 +189,7 @@ class Client:
         read_only: bool = False,
         unprotected: bool = False,
         detached_s: float = 0.0,
+        yielding: bool = False,
         name: str = "python",
     ) -> Session:
         """Open a session on parts; `with client.session("arm") as session: …`.
@@ -201,6 +202,8 @@ class Client:
             detached_s: [s] for which its actions go on without this process (lease lost) and without the control
                 server, at most 600; then its parts take their safety action. 0: they do so at once. Think of who
                 stands beside the robot: until then the protective stop can stop it.
+            yielding: it holds the parts only while one of its actions is active. If somebody opens a session on one of
+                them otherwise, it ends.
             name: for people.
 
         Raises:
@@ -215,6 +218,7 @@ class Client:
             read_only=read_only,
             unprotected=unprotected,
             detached_s=float(detached_s),
+            yielding=yielding,
         )
         session = Session(self.backend, request, self._loaded_classes)
         self._sessions[next(self._numbers)] = session

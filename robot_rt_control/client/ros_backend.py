@@ -99,6 +99,7 @@ class RosServices(ABC):
             read_only=request.read_only,
             unprotected=request.unprotected,
             detached=request.detached_s,
+            yielding=request.yielding,
         )
         return SessionKey(answer.session, answer.secret, answer.lease)
 

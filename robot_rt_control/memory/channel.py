@@ -48,6 +48,11 @@ class ServerTaken(ChannelError):
     """Another control server is attached."""
 
 
+def places_of(size: int) -> int:
+    """How many places of the ring a command takes that carries so many bytes."""
+    return min(max(-(-size // capacities.PARAMETER_UPDATE_BYTES), 1), capacities.UPDATES_OF_COMMAND)
+
+
 class Channel:
     """One side of the channel. `memory` is the record (`layout.channel_dtype`), `address` its start."""
 
@@ -213,18 +218,25 @@ class Channel:
         """Put one transaction into the ring; False if the ring is full. One thread at a time.
 
         Args:
-            parameters: its parameter record: bytes, shape (size,), at most PARAMETER_UPDATE_BYTES.
+            parameters: its record, or changes of one: bytes, shape (size,), at most PARAMETER_UPDATE_BYTES, or
+                UPDATES_OF_COMMAND times that.
         """
         ring_ = self.memory.commands
-        head = int(ring_.head)
-        if head - load_acquire(self.address + _COMMAND_TAIL) >= capacities.COMMAND_RING_ENTRIES:
+        head, places = int(ring_.head), places_of(0 if parameters is None else len(parameters))
+        if head + places - load_acquire(self.address + _COMMAND_TAIL) > capacities.COMMAND_RING_ENTRIES:
             return False
         i = head % capacities.COMMAND_RING_ENTRIES
         ring_.entries[i] = command
         if parameters is not None:
-            self.memory.parameter_updates[i].view(np.uint8)[: len(parameters)] = parameters
-        store_release(self.address + _COMMAND_HEAD, head + 1)
+            updates = self.memory.parameter_updates[i : i + places].reshape(-1)
+            updates.view(np.uint8)[: len(parameters)] = parameters
+        store_release(self.address + _COMMAND_HEAD, head + places)
         return True
+
+    @property
+    def commands_taken(self) -> bool:
+        """Whether the loop has taken all commands."""
+        return load_acquire(self.address + _COMMAND_TAIL) >= int(self.memory.commands.head)
 
     # --- events: loop → server --------------------------------------------------------------------
 

@@ -993,7 +993,8 @@ channel_dtype = record(
         ("install_bell", "i4", (16,)),  # futex word: rung after a staging request
         ("commands", command_ring_dtype),
         # beside each entry of the command ring, the record that its SET_PARAMETERS carries
-        ("parameter_updates", "f8", (c.COMMAND_RING_ENTRIES, c.PARAMETER_UPDATE_BYTES // 8)),
+        # Those of a command that takes several places of the ring go on beyond its end.
+        ("parameter_updates", "f8", (c.COMMAND_RING_ENTRIES + c.UPDATES_OF_COMMAND - 1, c.PARAMETER_UPDATE_BYTES // 8)),
         ("events", event_ring_dtype),
         ("samples_out", "i8"),  # counts the samples that actions have written to stream outputs
         ("samples_lost", "i8"),  # samples among these that were dropped because the ring was full

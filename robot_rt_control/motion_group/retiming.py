@@ -22,23 +22,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robot_rt_control.motion_group.curve import Curve, polynomial
 from robot_rt_control.motion_group.limits import PlanLimits
 from robot_rt_control.motion_group.trajectory import (
     Excess,
     curve_through,
     find_excess,
     largest_accelerations,
-    polynomial,
     states_of,
 )
 from robot_rt_control.vocabulary.errors import DefinitionError
-
-if TYPE_CHECKING:
-    from scipy.interpolate import PPoly
 
 _CELLS_PER_RAMP = (7.0, 4.0, 1.5), (0.7, 0.3, 0.1)
 """Widths of a cell that are tried, as parts of the time that the joints take to their full speed; the shortest motion
@@ -144,7 +140,7 @@ def retimed(
 
 
 def keep_limits(
-    what: str, curve: PPoly, limits: PlanLimits, *, slowest: float, most_points: int | None = None
+    what: str, curve: Curve, limits: PlanLimits, *, slowest: float, most_points: int | None = None
 ) -> Retimed:
     """A curve, slowed where it exceeds limits of velocity or acceleration. If it begins in motion, it still does so.
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_rt_control.definitions.action_type import Part
+from robot_rt_control.motion_group.curve import Curve, cubic, polynomial, spline
 from robot_rt_control.motion_group.limits import PlanLimits
 from robot_rt_control.motion_group.plan import Plan, State
 from robot_rt_control.vocabulary.errors import DefinitionError
-
-if TYPE_CHECKING:
-    from scipy.interpolate import PPoly
 
 _CHECKS_PER_SEGMENT = 20
 _SEGMENTS_AT_ONCE = 4096
@@ -27,7 +24,7 @@ _REST = 1e-6
 class CurvePlan:
     """A piecewise polynomial."""
 
-    curve: PPoly
+    curve: Curve
     end: np.ndarray  # (dof,) exact
     start_velocity: np.ndarray | float = 0.0  # (dof,) exact
 
@@ -109,18 +106,16 @@ def curve_through(
     positions: np.ndarray,
     velocities: np.ndarray | None = None,
     accelerations: np.ndarray | None = None,
-) -> PPoly:
+) -> Curve:
     """The curve through points (n, dof) at times (n,): cubic, or quintic if accelerations are given.
 
     Without velocities it begins and ends at rest. Accelerations (2, n - 1, dof) are those at the begin of each piece,
     then at its end; they may differ at a point.
     """
-    from scipy.interpolate import CubicHermiteSpline, CubicSpline, PPoly  # slow to load
-
     if velocities is None:
-        return CubicSpline(times, positions, bc_type="clamped")
+        return spline(times, positions)
     if accelerations is None:
-        return CubicHermiteSpline(times, positions, velocities)
+        return cubic(times, positions, velocities)
     h = np.diff(times)[:, None]
     v = velocities
     begin, end = accelerations if accelerations.ndim == 3 else (accelerations[:-1], accelerations[1:])
@@ -128,7 +123,7 @@ def curve_through(
     dq = np.diff(positions, axis=0) - h * v[:-1] - h**2 * begin / 2.0
     dv = h * np.diff(v, axis=0) - h**2 * begin
     da = h**2 * (end - begin)
-    return PPoly(
+    return Curve(
         np.stack(
             [
                 (6.0 * dq - 3.0 * dv + 0.5 * da) / h**5,
@@ -143,7 +138,7 @@ def curve_through(
     )
 
 
-def states_of(curve: PPoly) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def states_of(curve: Curve) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Positions and velocities (n, dof) at the points of a curve, accelerations (2, n - 1, dof) of its pieces there."""
     h = np.diff(curve.x)[:, None]
     last = [polynomial(curve.c[:, -1:], h[-1:], order) for order in (0, 1)]
@@ -175,14 +170,14 @@ class Excess:
         )
 
 
-def check_curve(what: str, curve: PPoly, limits: PlanLimits) -> None:
+def check_curve(what: str, curve: Curve, limits: PlanLimits) -> None:
     """Raise DefinitionError if a curve exceeds a limit; `what` names it."""
     excess = find_excess(curve, limits)
     if excess is not None:
         raise excess.error(what)
 
 
-def find_excess(curve: PPoly, limits: PlanLimits) -> Excess | None:
+def find_excess(curve: Curve, limits: PlanLimits) -> Excess | None:
     """Where a curve exceeds a limit first; each piece is sampled densely, and accelerations where they are largest.
     None: it keeps them. Jerks count if they are to be kept; steps of the acceleration between pieces are not seen."""
     fractions = np.linspace(0.0, 1.0, _CHECKS_PER_SEGMENT + 1)[:, None]
@@ -228,16 +223,6 @@ def largest_accelerations(c: np.ndarray, h: np.ndarray) -> np.ndarray:
         found = np.stack([larger / a, d / larger], axis=1)
         inside = (found > 0.0) & (found < h[:, None, None])
     return np.where(inside, found, 0.0)
-
-
-def polynomial(c: np.ndarray, s: np.ndarray, order: int) -> np.ndarray:
-    """A derivative of polynomials with coefficients c, highest power first, at s."""
-    degree = len(c) - 1
-    value = np.zeros(np.broadcast_shapes(c.shape[1:], s.shape))
-    for k in range(degree - order + 1):
-        power = degree - k
-        value = value * s + c[k] * float(np.prod(np.arange(power - order + 1, power + 1)))
-    return value
 
 
 def _points(name: str, given: ArrayLike, n: int, limits: PlanLimits) -> np.ndarray:

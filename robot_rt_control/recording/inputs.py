@@ -74,8 +74,9 @@ def unpack_tables(data: bytes, staging: np.record) -> None:
 
 def pack_command(command: np.record, record: np.ndarray) -> bytes:
     """A command, and the record beside it if it carries one (float64 or bytes)."""
-    size = min(max(int(command.record_size), 0), capacities.PARAMETER_UPDATE_BYTES)
-    return command.tobytes() + record.tobytes()[:size]
+    most = capacities.UPDATES_OF_COMMAND * capacities.PARAMETER_UPDATE_BYTES
+    size = min(max(int(command.record_size), 0), most)
+    return command.tobytes() + record.reshape(-1).view(np.uint8)[:size].tobytes()
 
 
 def unpack_command(data: bytes) -> tuple[np.record, np.ndarray]:

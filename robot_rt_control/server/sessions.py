@@ -58,6 +58,12 @@ class Session:
     counting: bool = False
     """The loop counts this time: its client or the server was lost."""
     read_only: bool = False
+    yielding: bool = False
+    """It holds its parts only while an action of it is active or starts."""
+    starting: int = 0
+    """Requests under way that start something of it."""
+    last_start: int = 0
+    """Tick of the last of its starts that was asked for."""
     suspended: bool = False
     """A protective stop: nothing of it starts until it is resumed."""
     end_reason: str = ""
@@ -196,6 +202,8 @@ class SessionRegistry:
         """[s] How far `lease_clock` may fall behind `clock` within a lease."""
         self.deadline_clock = clock
         """Simulated time where the workcell lives in it."""
+        self.is_active: Callable[[Session], bool] = lambda _: False
+        """Whether an action of a session is active or will start; not needed of those that hold their parts anyway."""
         self.shortest_lease = 0.0
         """[s] Shorter leases are this long, but for 0; see S5."""
 
@@ -210,6 +218,7 @@ class SessionRegistry:
         deadline: float = 0.0,
         unprotected: bool = False,
         detached: float = 0.0,
+        yielding: bool = False,
     ) -> Session:
         """Take parts for a new session: all of them or none.
 
@@ -220,6 +229,8 @@ class SessionRegistry:
             deadline: [s] after which it ends, renewed or not; 0: none.
             unprotected: it gets no secret.
             detached: [s] for which it may go on without client or server; 0: not at all.
+            yielding: it holds the parts only while an action of it is active or starts. Sessions like that which name
+                the parts, and do not hold them, must have ended before.
 
         Raises:
             CapacityError: the name is too long, or there are too many sessions.
@@ -289,6 +300,7 @@ class SessionRegistry:
                 deadline_s=deadline,
                 read_only=read_only,
                 detached=detached,
+                yielding=yielding,
             )
             self._renew(session)
             self._live[session.id] = session
@@ -300,16 +312,26 @@ class SessionRegistry:
     def holder_of(self, part: str) -> Session | None:
         """The session that holds a part."""
         with self._lock:
-            return self._holder(part)
+            holder = self._holder(part)
+        return holder if holder is not None and self.holds(holder) else None
 
     def session_of_part(self, part: str) -> str:
         """Id of the session that holds a part; empty: none."""
         holder = self.holder_of(part)
         return holder.id if holder is not None else ""
 
+    def holds(self, session: Session) -> bool:
+        """Whether a session holds its parts at present."""
+        return not session.yielding or session.starting > 0 or self.is_active(session)
+
+    def giving_way(self, parts: Iterable[str]) -> list[Session]:
+        """The sessions that name some of these parts, and do not hold them."""
+        wanted = set(parts)
+        return [s for s in self.live() if s.yielding and not wanted.isdisjoint(s.parts) and not self.holds(s)]
+
     def guarded(self) -> list[Session]:
         """Those with a secret that hold parts."""
-        return [session for session in self.live() if session.secret and session.parts]
+        return [session for session in self.live() if session.secret and session.parts and self.holds(session)]
 
     def live(self) -> list[Session]:
         """All sessions that live, the oldest first."""

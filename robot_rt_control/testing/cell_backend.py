@@ -157,6 +157,7 @@ class CellBackend:
             deadline=request.deadline_s,
             unprotected=request.unprotected,
             detached=request.detached_s,
+            yielding=request.yielding,
         )
         if self._keeps_leases:
             session.lease_end = math.inf

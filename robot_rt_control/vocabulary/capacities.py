@@ -116,6 +116,8 @@ MAX_SCHEDULED_BY_SESSION = 16
 MAX_ACTIONS_PER_COMMAND = 64
 PARAMETER_UPDATE_BYTES = 4096
 """Largest parameter record that one command carries; a larger one needs new tables, which takes longer."""
+UPDATES_OF_COMMAND = 16
+"""Changes of a record may be as large as this many of them: such a command takes as many places of the ring."""
 EVENT_RING_ENTRIES = 8192
 MAX_OVERRUN_LIMIT = 64
 """Largest number of missed deadlines that the policy `fault` can tolerate in its window."""

@@ -49,6 +49,7 @@ class TrajectoryBench:
         self.cell = self.client.cell
         part = self.cell.workcell.part("arm")
         self.follower = Follower("arm_controller", part, self.client, read_options("test", options, part), lambda: None)
+        self.follower.prepare()
         self.rows: list[np.ndarray] = []
         self.ticks: list[int] = []
         self.outcomes: list[Outcome] = []

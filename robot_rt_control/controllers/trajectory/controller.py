@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Callable, Mapping
@@ -87,6 +88,8 @@ class TrajectoryController(WorkingController):
 
     def activate(self) -> None:
         self._follower = Follower(self.name, self.part, self.client, self._read, self._on_event)
+        with contextlib.suppress(RobotControlError):  # then the first goal takes longer
+            self._follower.prepare()
         self.state = ControllerState.ACTIVE
 
     def deactivate(self) -> None:

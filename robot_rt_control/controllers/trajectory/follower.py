@@ -7,7 +7,7 @@ import logging
 import math
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -15,11 +15,11 @@ import numpy as np
 from robot_rt_control.client import Action, Client, End, Ending, Session
 from robot_rt_control.client.event import Event
 from robot_rt_control.controllers.trajectory.check import check_goal
-from robot_rt_control.controllers.trajectory.goal import Code, Goal, GoalRefused, Outcome
+from robot_rt_control.controllers.trajectory.goal import Code, Goal, GoalRefused, Outcome, Point
 from robot_rt_control.controllers.trajectory.options import Options
 from robot_rt_control.controllers.trajectory.readings import Readings, Sample
 from robot_rt_control.controllers.trajectory.run import Run
-from robot_rt_control.controllers.trajectory.splice import Present, splice
+from robot_rt_control.controllers.trajectory.splice import Motion, Present, splice
 from robot_rt_control.controllers.trajectory.tolerances import Tolerances, tolerances_of
 from robot_rt_control.controllers.trajectory.track import State
 from robot_rt_control.controllers.trajectory.watching import FINISHED, REACHED, violation, watch
@@ -28,14 +28,22 @@ from robot_rt_control.model.workcell.part_facts import PartFacts
 from robot_rt_control.motion_group.limits import part_limits
 from robot_rt_control.vocabulary.capacities import MAX_TRAJECTORY_POINTS
 from robot_rt_control.vocabulary.defaults import CONTROLLER_LEASE_S
-from robot_rt_control.vocabulary.errors import CommandRefused, DefinitionError, RobotControlError, SessionError
+from robot_rt_control.vocabulary.errors import (
+    CommandRefused,
+    DefinitionError,
+    RobotControlError,
+    SessionEnded,
+    SessionError,
+)
 from robot_rt_control.vocabulary.event_kinds import Kind
 
 _log = logging.getLogger(__name__)
 
 _AHEAD_S, _AHEAD_OF_POINT_S = 0.05, 2e-4
-"""[s] of the workcell's time from now to the tick of a start that was chosen beforehand; and for each point of a long
-trajectory, which takes longer to prepare. What is followed goes on until then."""
+"""[s] of the workcell's time from now to the tick of a start that was chosen beforehand, unless the last goals took
+less to prepare; and for each point of a long trajectory, which takes longer. What is followed goes on until then."""
+_TO_LOOP_S = 0.005
+"""[s] for a start to reach the loop."""
 _ATTEMPTS = 3
 """At a start; if its tick has passed by then, the next one is chosen later."""
 _LEAD_S, _GRAIN_S = 0.1, 0.02
@@ -45,6 +53,13 @@ _REST_S = 10.0
 """[s] in which a part comes to rest, at the latest."""
 _REST = 1e-3
 """[rad/s or m/s] A slower joint stands."""
+_NEAR = 1e-3
+"""[rad or m] A part that is remembered to stand must be as near, or it is asked where it is."""
+_MAY_MOVE = (
+    Kind.PART_FAULTED, Kind.PART_ENABLED, Kind.PART_DISABLED, Kind.PROTECTIVE_STOP, Kind.SERVER_LOST, Kind.TOOL_CHANGED,
+    Kind.EVENTS_LOST,
+)  # fmt: skip
+"""Events after which a part may not stand any more where it stood, though nobody else has taken it."""
 PREEMPTED = "preempted by a newer goal"
 """The outcome's text."""
 
@@ -83,7 +98,13 @@ class Follower:
         self._on_event = on_event
         self._session: Session | None = None
         self._run: Run | None = None
-        self._count = 0
+        self._count = 2
+        self._ids = ["goal_1", "goal_2"]
+        """Of the two actions that follow goals in turn. They stay defined, so that a goal brings only its points."""
+        self._rest: np.ndarray | None = None
+        """(dof,) Commanded position at which the part is known to stand while nothing is followed."""
+        self._ahead = _AHEAD_S
+        """[s] `_AHEAD_S`, or less if goals are prepared sooner."""
         self._gate = threading.Lock()
         """Held while a start is sent, and while a goal is given up. Its holder does not wait for `_changed`."""
         self._turns = threading.Lock()
@@ -106,6 +127,8 @@ class Follower:
         self._readings.take(event)
         if event.kind == Kind.PROTECTIVE_STOP and self._preparing:
             self._given_up = "a protective stop came before it began"
+        if event.kind in _MAY_MOVE:
+            self._rest = None
         self._events.append(event)
         self._on_event()
 
@@ -119,6 +142,25 @@ class Follower:
         with self._turns:
             self._turn, self._overtaken = self._turn + 1, why
             return self._turn
+
+    def prepare(self) -> None:
+        """Do beforehand what the first goal needs: open the session, and define what follows goals.
+
+        Raises:
+            RobotControlError: the part is not free, or its position not known; the first goal tries it again.
+        """
+        with self._changed:
+            if self._session is not None or self._closed:
+                return
+            session = self._open()
+            q, is_at_rest = self._commanded(self._readings.present(None, session))
+            stay = Goal(joints=tuple(self._limits.names), points=(Point(time=1.0, positions=tuple(q)),))
+            tolerances = tolerances_of(stay, self._options.constraints, self._part.joint_names)
+            motion = self._splice(stay, Present(state=(q, np.zeros_like(q), np.zeros_like(q))), 0.0)
+            for id_ in self._ids:
+                run = Run(id=id_, goal=stay, motion=motion, tolerances=tolerances, done=lambda _: None)
+                session.replace(self._action(run, self._options.start_tolerance))
+            self._rest = q if is_at_rest else None
 
     def follow(self, goal: Goal, done: Callable[[Outcome], None], now: float, turn: int = 0) -> None:
         """Begin to follow a goal. It replaces the one that is followed, whose outcome is then INVALID_GOAL.
@@ -145,11 +187,11 @@ class Follower:
                 session = self._open()
                 if goal.start is not None:
                     self._readings.check_clock(ahead, session)
-                run = self._begin(session, goal, tolerances, done)
-            except BaseException:
-                if self._run is None:
-                    self._close()
-                raise
+                try:
+                    run = self._begin(session, goal, tolerances, done)
+                except SessionEnded:  # another one took the part; has it ended, too?
+                    session = self._open()
+                    run = self._begin(session, goal, tolerances, done)
             finally:
                 with self._gate:
                     late, self._ending = self._ending, None
@@ -158,7 +200,9 @@ class Follower:
             if before is not None:
                 self._foresee(before)
                 before.decide(Outcome(code=Code.INVALID_GOAL, text=PREEMPTED))
-                session.remove(before.id)
+                if before.motion.is_long:
+                    with contextlib.suppress(DefinitionError):  # its session has ended
+                        session.remove(before.id)
             if late is not None:
                 late(run)
 
@@ -195,7 +239,9 @@ class Follower:
             try:
                 self._wait(lambda: self._run is None)
             finally:
-                self._close()
+                session, self._session = self._session, None
+                if session is not None:
+                    session.close()
                 self._client.remove_listener(self._receive)
 
     def sample(self) -> Sample:
@@ -251,7 +297,7 @@ class Follower:
                     end(self._run)
                 if self._sent is not None and self._session is not None:
                     with contextlib.suppress(DefinitionError, SessionError):  # its start has been refused
-                        self._session.remove(self._sent.id)  # so that the loop refuses its start
+                        self._remove(self._session, self._sent.id)  # so that the loop refuses its start
                 return
             self._asking += 1
         try:
@@ -279,31 +325,39 @@ class Follower:
                 self._preparing = not self._asking and (self._run is None or not self._run.is_stopping)
             return self._preparing
 
-    def _start_at_once(self, session: Session, run: Run) -> None:
+    def _remove(self, session: Session, id_: str) -> None:
+        """Remove an action, whose id is not used again."""
+        if id_ in self._ids:
+            self._count += 1
+            self._ids[self._ids.index(id_)] = f"goal_{self._count}"
+        session.remove(id_)
+
+    def _start_at_once(self, session: Session, run: Run, start_tolerance: float) -> None:
         """Define and start a run in one request, unless it is given up before. What gives it up later stops it.
 
         Raises:
             GoalRefused: it was.
             RobotControlError: as `Session.replace`.
         """
-        action = self._action(run)
+        action = self._action(run, start_tolerance)
         with self._gate:
             if self._given_up:
                 raise GoalRefused(self._given_up)
         followed = run.followed = session.follow(run.id, until=None, start=False, on_change=self._on_event)
         self._send_start(run, lambda: followed.define_and_start([action]))
 
-    def _start(self, session: Session, run: Run, tick: int, *, lead: float) -> None:
+    def _start(self, session: Session, run: Run, tick: int, *, ahead: float, lead: float) -> None:
         """Start a run, unless it is given up until shortly before.
 
         Args:
+            ahead: [s] from when the tick was chosen to the tick.
             lead: [s] the start is sent this long before its tick, at most.
 
         Raises:
             GoalRefused: it was.
             RobotControlError: as `Session.start`.
         """
-        if tick:
+        if tick and ahead > lead:
             until = self._client.backend.now() + tick * self._period - session.values(["time"])["time"] - lead
             while not self._given_up and (left := until - self._client.backend.now()) > 0.0:
                 self._client.sleep(min(left, _GRAIN_S))
@@ -311,7 +365,8 @@ class Follower:
             given_up = self._given_up
             self._sent = run if tick and not given_up else None
         if given_up:
-            session.remove(run.id)
+            if run.motion.is_long:
+                session.remove(run.id)
             raise GoalRefused(given_up)
         followed = run.followed
         try:
@@ -342,18 +397,30 @@ class Follower:
 
     def _open(self) -> Session:
         if self._session is None or self._session.ended is not None:
+            self._rest = None
             try:
-                self._session = self._client.session(self._part.name, name=self._name, lease_s=CONTROLLER_LEASE_S)
+                self._session = self._client.session(
+                    self._part.name, name=self._name, lease_s=CONTROLLER_LEASE_S, yielding=True
+                )
             except SessionError as error:
                 raise GoalRefused.by_workcell(error, f"part {self._part.name!r} is not free: {error.what}") from None
         elif self._session.suspended:
-            self._session.resume()  # by a goal that came after the protective stop
+            try:
+                self._session.resume()  # by a goal that came after the protective stop
+            except CommandRefused as error:
+                raise GoalRefused.by_workcell(error) from None
         return self._session
 
-    def _close(self) -> None:
-        session, self._session, self._run = self._session, None, None
-        if session is not None:
-            session.close()
+    def _release(self, run: Run, *, is_active: bool) -> None:
+        """Nothing is followed any more: others may have the part. The session stays until one of them takes it."""
+        session, self._run = self._session, None
+        if session is None or session.ended is not None:
+            return
+        with contextlib.suppress(SessionError):
+            if run.motion.is_long:
+                session.remove(run.id)
+            elif is_active:
+                session.stop()
 
     def _stop(self, run: Run) -> None:
         """Let the motion slow down on its path; it ends as soon as it stands."""
@@ -395,48 +462,66 @@ class Follower:
             GoalRefused: it cannot be followed from the present state.
         """
         n = len(goal.points)
-        ahead = _AHEAD_S + (_AHEAD_OF_POINT_S * n if n > MAX_TRAJECTORY_POINTS else 0.0)
+        ahead = _AHEAD_S + _AHEAD_OF_POINT_S * n if n > MAX_TRAJECTORY_POINTS else self._ahead
         for i in range(_ATTEMPTS):
             if self._given_up:
                 raise GoalRefused(self._given_up)
             begun = self._client.backend.now()
-            self._count += 1
-            run_id = f"goal_{self._count}"
             tick, present = self._present(session, ahead, at_once=goal.start is None)
             # The motion's time is 0 in the tick before that of the start, which commands the first step.
             start_in = 0.0 if goal.start is None else goal.start - self._readings.time_of(tick - 1)
-            motion = splice(
-                goal,
-                present,
-                self._limits,
-                self._continuous,
-                start_in=start_in,
-                start_tolerance=self._options.start_tolerance,
-                least_rate=self._options.constraints.least_rate,
-            )
-            run = Run(id=run_id, goal=goal, motion=motion, tolerances=tolerances, done=done)
+            motion = self._splice(goal, present, start_in)
+            run = Run(id=self._id(motion), goal=goal, motion=motion, tolerances=tolerances, done=done)
+            tolerance = self._options.start_tolerance
+            if present.is_remembered:
+                tolerance = min(tolerance, _NEAR)
             try:
                 if tick == 0 and not motion.is_long:
-                    self._start_at_once(session, run)
+                    self._start_at_once(session, run, tolerance)
                 else:
-                    run.followed = session.follow(
-                        run_id, add=[self._action(run)], until=None, start=False, on_change=self._on_event
-                    )
-                    self._start(session, run, tick, lead=_LEAD_S * 2**i)
+                    session.replace(self._action(run, tolerance))
+                    run.followed = session.follow(run.id, until=None, start=False, on_change=self._on_event)
+                    took = self._client.backend.now() - begun
+                    self._ahead = min(1.5 * took + _TO_LOOP_S, _AHEAD_S)
+                    self._start(session, run, tick, ahead=ahead, lead=_LEAD_S * 2**i)
+            except SessionEnded:
+                raise
             except CommandRefused as error:
-                with contextlib.suppress(DefinitionError):  # what starts at once was not even defined
-                    session.remove(run_id)
+                if motion.is_long:
+                    session.remove(run.id)
+                if present.is_remembered:
+                    continue  # it does not stand there any more: ask
                 if tick == 0 or i == _ATTEMPTS - 1:
                     raise GoalRefused.by_workcell(error) from None
                 _log.info("%s: a start at tick %d was too late: %s", self._name, tick, error)
-                ahead = max(5.0 * ahead, 2.0 * (self._client.backend.now() - begun))
+                self._ahead = _AHEAD_S
+                ahead = max(5.0 * ahead if ahead >= _AHEAD_S else _AHEAD_S, 2.0 * (self._client.backend.now() - begun))
                 continue
             except RobotControlError as error:
                 raise GoalRefused(error.what, expected=error.expected, got=error.got, hint=error.hint) from None
             return run
         raise AssertionError("unreachable")
 
-    def _action(self, run: Run) -> Action:
+    def _splice(self, goal: Goal, present: Present, start_in: float) -> Motion:
+        options = self._options
+        return splice(
+            goal,
+            present,
+            self._limits,
+            self._continuous,
+            start_in=start_in,
+            start_tolerance=options.start_tolerance,
+            least_rate=options.constraints.least_rate,
+        )
+
+    def _id(self, motion: Motion) -> str:
+        """Of the action for a motion: one of the two that is not followed; a motion group gets one of its own."""
+        if motion.is_long:
+            self._count += 1
+            return f"goal_{self._count}"
+        return next(id_ for id_ in self._ids if self._run is None or id_ != self._run.id)
+
+    def _action(self, run: Run, start_tolerance: float) -> Action:
         track = run.motion.track
         reactions = watch(
             run.id,
@@ -451,7 +536,7 @@ class Follower:
             "track_trajectory",
             parts=self._part.name,
             reactions=reactions,
-            start_tolerance=self._options.start_tolerance,
+            start_tolerance=start_tolerance,
             slowest=1.0,
             times=track.times,
             positions=track.q,
@@ -461,26 +546,33 @@ class Follower:
 
     def _present(self, session: Session, ahead: float, *, at_once: bool) -> tuple[int, Present]:
         """The tick of a start (0: the next one), and what the part does then."""
-        run = self._run
+        run, rest, self._rest = self._run, self._rest, None
+        if run is None and rest is not None and at_once:
+            return 0, Present(state=(rest, np.zeros_like(rest), np.zeros_like(rest)), is_remembered=True)
         for _ in range(round(_REST_S / ahead) + 1):
             if self._given_up:
                 raise GoalRefused(self._given_up)
             values = self._readings.present(run, session)
             tick = round(values["time"] / self._period)
-            q, v = (np.array([values[f"{self._part.name}.commanded_{x}[{j}]"] for j in range(self._part.dof)])
-                    for x in ("position", "velocity"))  # fmt: skip
+            q, is_at_rest = self._commanded(values)
             later = math.ceil(ahead / self._period)
             if run is not None and values.get(f"{run.id}.is_done") == 0.0:
                 # The motion of tick + later begins with what was commanded in the tick before.
                 elapsed = values[f"{run.id}.elapsed"] + values["speed"] * (later - 1) * self._period
                 state = run.motion.track.at(elapsed)
                 return tick + later, Present(state=state, track=run.motion.track, elapsed=elapsed)
-            if np.abs(v).max() <= _REST:
+            if is_at_rest:
                 return 0 if at_once else tick + later, Present(state=(q, np.zeros_like(q), np.zeros_like(q)))
             self._client.sleep(ahead)  # what moved it before comes to rest
         raise GoalRefused(
             f"part {self._part.name!r} moves by itself", expected="a part that stands, or follows a goal", got="motion"
         )
+
+    def _commanded(self, values: Mapping[str, float]) -> tuple[np.ndarray, bool]:
+        """Where the part is commanded to be (dof,), and whether it stands there."""
+        q, v = (np.array([values[f"{self._part.name}.commanded_{x}[{j}]"] for j in range(self._part.dof)])
+                for x in ("position", "velocity"))  # fmt: skip
+        return q, bool(np.abs(v).max() <= _REST)
 
     # --- events ---------------------------------------------------------------------------------
 
@@ -501,15 +593,21 @@ class Follower:
         if event.kind == Kind.EVENTS_LOST:  # what decides may be among them
             run.decide(Outcome(code=Code.INVALID_GOAL, text=event.reason, tick=event.tick))
             self._stop(run)
-        if event.session == session.id and event.kind == Kind.REACTION_FIRED and event.previous_action == run.id:
+        if event.session == session.id and self._is_of(event, run):
             self._decide(run, event)
             if run.is_decided and run.is_finished and not run.is_stopping:
-                self._close()
+                self._release(run, is_active=True)
+                self._rest = run.motion.track.q[-1]
+
+    @staticmethod
+    def _is_of(event: Event, run: Run) -> bool:
+        """Whether it is of a reaction of the goal, and not of an earlier one with the same id."""
+        return event.kind == Kind.REACTION_FIRED and event.previous_action == run.id and event.tick >= run.tick
 
     def _foresee(self, run: Run) -> None:
         """Let an event that has not been taken yet decide a run: it may have been reached before."""
         for event in list(self._events):
-            if event.kind == Kind.REACTION_FIRED and event.previous_action == run.id:
+            if self._is_of(event, run):
                 self._decide(run, event)
 
     def _decide(self, run: Run, event: Event) -> None:
@@ -523,8 +621,13 @@ class Follower:
             run.is_finished = True
 
     def _ended(self, run: Run, ending: Ending) -> None:
-        self._close()  # first: who gets the outcome may use the part at once
+        self._release(run, is_active=False)  # first: who gets the outcome may use the part at once
         if run.is_cancelled and ending.end != End.SESSION_LOST:
             run.decide(Outcome(code=Code.SUCCESSFUL, text="cancelled", tick=ending.tick, is_cancelled=True))
         text = f"the motion was ended: {ending.reason}"
         run.decide(Outcome(code=Code.INVALID_GOAL, text=text, tick=ending.tick, is_interrupted=not run.is_stopping))
+        session = self._session
+        if session is not None:
+            with contextlib.suppress(RobotControlError):
+                q, is_at_rest = self._commanded(self._readings.present(None, session))
+                self._rest = q if is_at_rest else None

@@ -75,6 +75,8 @@ class Present:
     """That it follows; None: it stands."""
     elapsed: float = 0.0
     """[s] on this track."""
+    is_remembered: bool = False
+    """Nobody has asked where it stands: the loop finds out."""
 
 
 def splice(

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robot_rt_control.motion_group.curve import Curve, spline
 from robot_rt_control.motion_group.led_onto import BLEND_TIME
 from robot_rt_control.motion_group.limits import PlanLimits
 from robot_rt_control.motion_group.retiming import Retimed, retimed
 from robot_rt_control.motion_group.trajectory import curve_through, states_of
-
-if TYPE_CHECKING:
-    from scipy.interpolate import PPoly
 
 State = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Position, velocity, acceleration, each (dof,) [rad or m, per s, per s²]."""
@@ -40,8 +37,8 @@ class Track:
         return float(self.times[-1])
 
     @cached_property
-    def curve(self) -> PPoly:
-        """The same as a SciPy polynomial."""
+    def curve(self) -> Curve:
+        """The same as polynomials."""
         return curve_through(self.times, self.q, self.v, self.a)
 
     def slowed(self, limits: PlanLimits, *, keeps_start: bool, most_points: int | None) -> tuple[Track, Retimed] | None:
@@ -143,10 +140,7 @@ def through(
             differ it has their mean at the point, and at an end at rest none. None: it may have steps.
     """
     if velocities is None:
-        from scipy.interpolate import CubicSpline  # slow to load
-
-        ends = ((1, start_velocity), (1, np.zeros_like(start_velocity)))
-        curve = CubicSpline(times, positions, bc_type=ends)
+        curve = spline(times, positions, start_velocity)
     else:
         curve = curve_through(times, positions, velocities, accelerations)
     q, v, a = states_of(curve)

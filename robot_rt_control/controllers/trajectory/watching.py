@@ -17,6 +17,8 @@ SLOWED = "slowed"
 _MOST_SLOWED = 3
 """Places at which an event reports a slowing."""
 _PATH, _GOAL = "path", "goal"
+_AT_END = 1e-9
+"""[rad or m] A command that is nearer to the last point is there."""
 
 
 def watch(
@@ -27,15 +29,22 @@ def watch(
     A path tolerance is watched until the last point, goal tolerances from then on. A violation stops the action on
     its path, in the same tick. Where the goal is slowed, an event `slowed` reports it, by its reaction's name.
 
+    Of goals that come to rest at their last point and are not slowed, conditions name no time or position: so they are
+    the same for all with the same tolerances, and the loop keeps them.
+
     Args:
         action: its id.
         goal_counts: whether goal tolerances are watched.
         rest: [s] after the end, until nothing is left of the motion in what the part's next action continues from.
     """
     end = motion.track.q[-1]
-    over = f"elapsed >= {motion.reached_at!r}"
+    stands = not (motion.is_long or motion.moves_on)
+    over = "is_done" if stands else f"elapsed >= {motion.reached_at!r}"
+    finished = f"time_at_end >= {rest!r}"
+    if motion.is_long:
+        finished = f"is_done and elapsed >= {motion.track.duration + rest!r}"
     reactions = []
-    arrived = [over]
+    arrived = [over, f"end_distance <= {_AT_END!r}"] if stands and goal_counts else [over]
     for j in range(len(end)):
         q, v = f"{part}.position[{j}]", f"{part}.velocity[{j}]"
         commanded, commanded_v = f"{part}.commanded_position[{j}]", f"{part}.commanded_velocity[{j}]"
@@ -58,7 +67,7 @@ def watch(
         if not goal_counts:
             continue
         if not motion.moves_on:  # it comes to rest there
-            watched = {"position": (q, repr(float(end[j]))), "velocity": (v, "0.0")}
+            watched = {"position": (q, commanded if stands else repr(float(end[j]))), "velocity": (v, "0.0")}
         for quantity, tolerance in (
             ("position", tolerances.goal_position[j]), ("velocity", tolerances.goal_velocity[j])
         ):  # fmt: skip
@@ -68,10 +77,12 @@ def watch(
             difference = f"abs({actual} - {wanted})" if wanted != "0.0" else f"abs({actual})"
             arrived.append(f"{difference} <= {float(tolerance)!r}")
             if tolerances.goal_time > 0.0:
-                late = motion.reached_at + tolerances.goal_time
+                late = f"elapsed > {motion.reached_at + tolerances.goal_time!r}"
+                if stands:
+                    late = f"time_at_end > {float(tolerances.goal_time)!r}"
                 reactions.append(
                     Reaction(
-                        f"elapsed > {late!r} and {difference} > {float(tolerance)!r}",
+                        f"{late} and {difference} > {float(tolerance)!r}",
                         event=f"{_GOAL}_{quantity}_{j}",
                         capture=[actual],
                         fire_once=True,
@@ -90,7 +101,7 @@ def watch(
         Reaction(" and ".join(arrived), event=REACHED, fire_once=True),
         *reactions,
         *slowed,
-        Reaction(f"is_done and elapsed >= {motion.track.duration + rest!r}", event=FINISHED, fire_once=True),
+        Reaction(finished, event=FINISHED, fire_once=True),
         *([] if motion.is_long else [Reaction("is_stopped", stop=True)]),
     ]
 

@@ -16,7 +16,7 @@ import numpy as np
 
 import robot_rt_control
 from robot_rt_control.memory.atomics import load_acquire
-from robot_rt_control.memory.channel import Channel
+from robot_rt_control.memory.channel import Channel, places_of
 from robot_rt_control.memory.layout import CHANNEL_LAYOUT, channel_dtype, offset_of
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.executor.event_fields import event_fields
@@ -283,14 +283,19 @@ class SessionRecorder:
 
     def _write_commands(self, writer: TickWriter, rows: np.ndarray) -> None:
         taken, ring = rows[:, self._words[COMMANDS_TAKEN]], self._channel.memory.commands
-        for i in range(self._commands, int(taken[-1])):
+        i = self._commands
+        while i < int(taken[-1]):
             place = i % capacities.COMMAND_RING_ENTRIES
-            data = pack_command(ring.entries[place], self._channel.memory.parameter_updates[place])
-            # The next one that the server writes is in the place of the oldest.
-            if load_acquire(self._channel.address + _COMMAND_HEAD) - i >= capacities.COMMAND_RING_ENTRIES:
+            places = places_of(int(ring.entries[place]["record_size"]))
+            beside = self._channel.memory.parameter_updates[place : place + places]
+            data = pack_command(ring.entries[place], beside)
+            row = rows[np.searchsorted(taken, i, side="right")]
+            # The next one that the server writes is in the places of the oldest.
+            behind = load_acquire(self._channel.address + _COMMAND_HEAD) - i
+            i += places
+            if behind >= capacities.COMMAND_RING_ENTRIES - capacities.UPDATES_OF_COMMAND:
                 self._lost["commands"] += 1
                 continue
-            row = rows[np.searchsorted(taken, i, side="right")]
             writer.input(int(row[0]), int(row[self._words[TIME]]), InputKind.COMMAND, data)
         self._commands = int(taken[-1])
 

@@ -23,7 +23,13 @@ from robot_rt_control.realtime.tick.activation import (
 from robot_rt_control.realtime.tick.detached import detach_session, watch_detached
 from robot_rt_control.realtime.tick.events import begin_event, publish_event
 from robot_rt_control.realtime.tick.motion_group import stops_on_path
-from robot_rt_control.realtime.tick.parameter_update import parameters_beside, take_parameters, take_variables
+from robot_rt_control.realtime.tick.parameter_update import (
+    parameters_beside,
+    places_of,
+    take_changes,
+    take_parameters,
+    take_variables,
+)
 from robot_rt_control.realtime.tick.parts import clear_fault, disable_part, enable_part
 from robot_rt_control.realtime.tick.protective_stop import release_protective_stop, stop_protectively
 from robot_rt_control.realtime.tick.suspension import resume_session
@@ -102,10 +108,16 @@ def _check_actions(w, c, session):
 
 
 @realtime
-def _start(w, ch, c, session):
+def _start(w, ch, c, session, parameters):
     refusal = _check_actions(w, c, session)
     if refusal != 0:
         return refusal
+    if c.record_size != 0:  # the one action starts with changed parameters
+        if c.n_actions != 1 or w.actions_runtime[c.actions[0]].active == 1:
+            return _MALFORMED
+        refusal = take_changes(w, c.actions[0], parameters, c.record_size)
+        if refusal != 0:
+            return refusal
     refusal = refusal_of_start(w, w.active_tables, c.actions, c.n_actions)
     if refusal != 0:
         return refusal
@@ -210,7 +222,7 @@ def _execute(w, ch, c, parameters):
     if session < 0:
         return _OTHER_SESSION
     if c.command == _START:
-        return _start(w, ch, c, session)
+        return _start(w, ch, c, session, parameters)
     if c.command == _STOP:
         return _stop(w, ch, c, session)
     if c.command == _STOP_SESSION:
@@ -242,6 +254,8 @@ def _execute(w, ch, c, parameters):
         refusal = _check_actions(w, c, session)
         if refusal != 0:
             return refusal
+        if c.signal == 1:
+            return take_changes(w, c.actions[0], parameters, c.record_size)
         return take_parameters(w, c.actions[0], parameters, c.record_size)
     return _MALFORMED
 
@@ -318,7 +332,7 @@ def _run_scheduled(w, ch):
 
 @realtime
 def take_commands(w, ch):
-    """Scheduled commands that are due, then at most COMMANDS_PER_TICK from the ring."""
+    """Scheduled commands that are due, then from the ring until at least COMMANDS_PER_TICK of its places are free."""
     if w.server_lost == 1:
         w.server_lost = 0
         lose_server(w, ch)
@@ -334,16 +348,21 @@ def take_commands(w, ch):
     base = address_of(ch)
     head = load_acquire(base + _HEAD)
     tail = ch.commands.tail
+    most = tail + capacities.COMMANDS_PER_TICK
     for _ in range(capacities.COMMANDS_PER_TICK):
-        if tail >= head:
+        if tail >= min(head, most):
             break
         i = tail % _N
         c = ch.commands.entries[i]
-        if c.target_tick == 0 or c.target_tick == w.tick:
+        places = places_of(c.record_size)
+        if places == 0 or tail + places > head:
+            _answer(w, ch, c.transaction, c.session, _MALFORMED)
+            places = 1
+        elif c.target_tick == 0 or c.target_tick == w.tick:
             _answer(w, ch, c.transaction, c.session, _execute(w, ch, c, parameters_beside(ch, i)))
         elif c.target_tick < w.tick:
             _answer(w, ch, c.transaction, c.session, _PASSED)
-        elif c.command == _SET_PARAMETERS:  # its record leaves with its place in the ring
+        elif c.command == _SET_PARAMETERS or c.command == _START and c.record_size != 0:  # it leaves with its place
             _answer(w, ch, c.transaction, c.session, _MALFORMED)
         elif (c.target_tick - w.tick) * w.period > defaults.SCHEDULE_AHEAD_S:
             _answer(w, ch, c.transaction, c.session, _TOO_FAR)
@@ -351,7 +370,7 @@ def take_commands(w, ch):
             refusal = _schedule(w, ch, base + _ENTRIES + i * _SIZE, c.session)
             if refusal != 0:
                 _answer(w, ch, c.transaction, c.session, refusal)
-        tail += 1
+        tail += places
         store_release(base + _TAIL, tail)
     if w.protective_stop != 0.0 and w.n_scheduled > 0:
         _drop_scheduled(w, ch)

@@ -42,7 +42,8 @@ class Commands:
         """
         session, found = self._find(session_id, actions, "start")
         raise_all(not_together([(action.id, action.moved_parts) for action in found]))
-        return self._command(Command.START, session, found, target_tick=target_tick)
+        with self._sessions.starting(session, target_tick):
+            return self._command(Command.START, session, found, target_tick=target_tick)
 
     def stop(self, session_id: str, actions: Sequence[str] = ()) -> int:
         """Stop actions, without names all of the session; their parts take their default action. Returns the tick.

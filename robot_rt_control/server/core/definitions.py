@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 
 from robot_rt_control.definitions.definitions import (
     ActionDefinition,
@@ -14,6 +15,7 @@ from robot_rt_control.program.filled_program import FilledProgram
 from robot_rt_control.program.text_store import reference_of
 from robot_rt_control.server.core.programs import check_for_session, facts_of
 from robot_rt_control.server.core.server_core import ServerCore
+from robot_rt_control.server.link.transactions import changes_of
 from robot_rt_control.server.sessions import Session
 from robot_rt_control.server.tables.definer import StartRefused
 from robot_rt_control.text.document import Document
@@ -76,11 +78,51 @@ class Definitions:
         def check(session: Session) -> None:
             check_definitions(program, self._core.catalogue, facts_of(self._core, session, ids))
 
-        try:
-            return self._add(session_id, program, check, start=True)
-        except StartRefused as refused:
-            self._core.raise_refusal(Command.START, self._sessions.get(session_id), refused.actions, refused.answer)
-            raise
+        session = self._sessions.get(session_id)
+        tick = self._replace_values(session, program) if len(ids) == 1 else 0
+        if tick:
+            return tick
+        with self._sessions.starting(session) if start else nullcontext():
+            try:
+                return self._add(session_id, program, check, start=True)
+            except StartRefused as refused:
+                self._core.raise_refusal(Command.START, self._sessions.get(session_id), refused.actions, refused.answer)
+                raise
+
+    def _replace_values(self, session: Session, program: ProgramDefinition) -> int:
+        """Replace an inactive action by one with other values, and nothing else: the loop needs no new tables for that.
+        Returns the tick; 0: it is another case, and nothing has changed.
+
+        Raises:
+            as `replace`.
+        """
+        (given,) = program.actions
+        if program.start not in ((), (given.id,)):
+            return 0
+        with session.setting:
+            with self._core.changing:
+                definer = self._connection.at().definer
+                old = definer.contents(session).actions.get(given.id)
+            prepared = None if old is None else definer.again(old, given)
+            if old is None or prepared is None:
+                return 0
+            changes = changes_of(old.prepared.parameters, prepared.parameters)
+            if changes is None:
+                return 0
+            last_start = session.last_start
+            with self._sessions.starting(session) if program.start else nullcontext():
+                with self._core.changing:
+                    at, view = self._connection.at(), self._connection.snapshot()
+                    if view is None or at.definer.contents(session).actions.get(given.id) is not old:
+                        return 0
+                    action = old.entry.slot, old.entry.identity
+                    if view.active_since(action[1]) is not None or last_start > view.tick or not at.link.is_idle:
+                        return 0  # it is active, or may be about to start
+                    posted = at.link.post_changes(session.identity, action, changes, start=bool(program.start))
+                    definer.keep_parameters(session, old, prepared)
+                answer = at.link.answer(posted)
+        self._core.raise_refusal(Command.START, session, [old], answer)
+        return answer.tick or self._connection.tick(0)
 
     def _add(
         self,

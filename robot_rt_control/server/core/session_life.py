@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from robot_rt_control.server.core.attachment import Attachment
 from robot_rt_control.server.core.connection import Connection
@@ -44,6 +45,7 @@ class SessionLife:
         self._connection, self._registry, self._hub = connection, registry, hub
         self._changing, self._tidy, self._period = changing, tidy, period
         self._ends = SessionEnds(hub.emit)
+        registry.is_active = self.is_active
 
     def open(
         self,
@@ -55,6 +57,7 @@ class SessionLife:
         deadline: float = 0.0,
         unprotected: bool = False,
         detached: float = 0.0,
+        yielding: bool = False,
     ) -> Session:
         """Take the exclusive right to move some parts; or, read-only, none of them. Arguments: `SessionRegistry.open`.
 
@@ -67,6 +70,8 @@ class SessionLife:
         self._connection.take_events()  # so that the event of its opening carries the present tick
         with self._changing:
             at = self._connection.at()
+            for present in self._registry.giving_way(parts):
+                self._close(present, f"another session, {name!r}, was opened on its parts")
             session = self._registry.open(
                 name,
                 parts,
@@ -76,6 +81,7 @@ class SessionLife:
                 deadline=deadline,
                 unprotected=unprotected,
                 detached=detached,
+                yielding=yielding,
             )
             if detached > 0:
                 at.store.detached[session.identity] = max(round(detached / self._period), 1)
@@ -113,10 +119,45 @@ class SessionLife:
             session.closed_by_client = True
             self._close(session, "closed by its client")
 
+    @contextmanager
+    def starting(self, session: Session, tick: int = 0) -> Iterator[None]:
+        """While the loop is asked to start something of a session: it holds its parts.
+
+        Args:
+            tick: of the start; 0: the next one.
+
+        Raises:
+            SessionError: it has ended.
+        """
+        with self._changing:
+            self.get(session.id)
+            session.starting += 1
+            session.last_start = max(session.last_start, tick or self._connection.tick(0))
+            if session.yielding:
+                self._tell_guarded()
+        try:
+            yield
+        finally:
+            with self._changing:
+                session.starting -= 1
+
+    def is_active(self, session: Session) -> bool:
+        """Whether an action of a session is active, or will start in a later tick."""
+        attachment = self._connection.living
+        if attachment is None:
+            return False
+        view = self._connection.snapshot_after(attachment.link.latest[0])
+        if view is None:
+            return False
+        contents = attachment.store.sessions.get(session.identity)
+        actions = () if contents is None else contents.actions.values()
+        return view.tick < session.last_start or any(view.active_since(a.entry.identity) is not None for a in actions)
+
     def poll(self) -> None:
         """Close the sessions that are overdue, and let the loop know of clients that are lost or there again. Under the
         server's lock for changes. Raises ChannelError."""
         at = self._connection.at()
+        self._tell_guarded()
         for session, reason in self._registry.overdue():
             self._close(session, reason)
         for session, gone in self._registry.to_detach():

@@ -204,6 +204,20 @@ class ExecutorLink:
         row.part, row.record_size = -1, len(parameters)
         return self._post(row, parameters, None)
 
+    def post_changes(self, session: int, action: tuple[int, int], changes: np.ndarray, *, start: bool) -> Posted:
+        """Send what changes of an action's parameter record, as `changes_of` gives it; `answer` as above.
+
+        Args:
+            action: its (slot, identity).
+            start: start it in the same tick; it must not be active.
+
+        Raises:
+            as `send`.
+        """
+        row = transaction_row(Command.START if start else Command.SET_PARAMETERS, session=session, actions=[action])
+        row.part, row.signal, row.record_size = -1, 0 if start else 1, len(changes)
+        return self._post(row, changes, None)
+
     def _post(
         self, row: np.record, parameters: np.ndarray | None, on_transaction: Callable[[int], None] | None
     ) -> Posted:
@@ -241,6 +255,11 @@ class ExecutorLink:
         finally:
             self._waiters.pop(posted.transaction, None)
         return _answer(event)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the loop has taken all commands."""
+        return self._channel.commands_taken
 
     def _time_until(self, tick: int) -> float:
         """[s] until a tick is due, at the nominal period."""

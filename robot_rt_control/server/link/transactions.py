@@ -13,6 +13,9 @@ from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import Command, Refusal
 from robot_rt_control.vocabulary.errors import CapacityError, CommandRefused
 
+_GAP, _FAR = 3, 2**62
+"""[words] Runs of changes nearer than the first are one, because each needs two words of its own; no run is so far."""
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -76,3 +79,17 @@ def transaction_row(command: Command, *, session: int, actions: Sequence[tuple[i
     for i, (slot, identity) in enumerate(actions):
         row.actions[i], row.identities[i] = slot, identity
     return row
+
+
+def changes_of(before: np.ndarray, now: np.ndarray) -> np.ndarray | None:
+    """What differs between two parameter records, bytes of the same size, as the loop takes it: how many runs, offset
+    and size of each [bytes], and then the new bytes. None: a command cannot carry so much."""
+    differs = np.flatnonzero(before.view(np.int64) != now.view(np.int64))
+    last = np.flatnonzero(np.diff(differs, append=_FAR) > _GAP)
+    first = np.concatenate([[0], last[:-1] + 1]) if len(last) else last
+    runs = 8 * np.stack([differs[first], differs[last] + 1 - differs[first]], axis=1)
+    found = [np.array([len(runs)]).view(np.uint8), runs.reshape(-1).view(np.uint8)]
+    most = capacities.UPDATES_OF_COMMAND * capacities.PARAMETER_UPDATE_BYTES
+    if 8 + runs.nbytes + int(runs[:, 1].sum()) > most:
+        return None
+    return np.concatenate([*found, *(now[first : first + size] for first, size in runs)])

@@ -81,11 +81,11 @@ def part_message(server: ControlServer, part: PartDescription, view: SnapshotVie
 
 
 def session_messages(server: ControlServer) -> list[Any]:
-    """msg/SessionInfo of all sessions that live, the oldest first."""
+    """msg/SessionInfo of all sessions that live, the oldest first, without those that have yielded their parts."""
     view = server.snapshot()
     active = set(view.active_identities) if view is not None else set()
     messages = []
-    for session in server.sessions():
+    for session in filter(server.core.registry.holds, server.sessions()):
         actions = server.contents(session).actions if server.attached else {}
         messages.append(
             msg.SessionInfo(

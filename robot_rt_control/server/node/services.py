@@ -156,6 +156,7 @@ class Services:
             deadline=request.deadline,
             unprotected=request.unprotected,
             detached=request.detached,
+            yielding=request.yielding,
         )
         response.session, response.lease, response.secret = session.id, session.lease, session.secret
         if request.unprotected:

@@ -364,6 +364,10 @@ class Definer:
             parameters = self._preparer.fill(f"action {action.id!r}", present.instance, merged)
         return replace(present, values=merged, parameters=parameters)
 
+    def again(self, action: DefinedAction, definition: ActionDefinition) -> PreparedAction | None:
+        """As `Preparer.again`."""
+        return self._preparer.again(action.prepared, definition)
+
     def with_law_values(
         self, action: DefinedAction, axis: str, strategy: str, values: Iterable[ParameterValue]
     ) -> tuple[DefinedAction, int, int]:

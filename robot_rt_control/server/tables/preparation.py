@@ -83,6 +83,8 @@ class PreparedAction:
     """The parameter record as bytes, shape (size,) of uint8."""
     time_limit: float
     """[s]; 0: none."""
+    definition: ActionDefinition
+    """As it was given, without values of parameters."""
     group: PreparedGroup | None = None
     """None: it is not a motion group."""
     preparing: threading.Lock = field(default_factory=threading.Lock)
@@ -136,8 +138,32 @@ class Preparer:
             values=values,
             parameters=parameters,
             time_limit=definition.time_limit or 0.0,
+            definition=replace(definition, parameters=()),
             group=group,
         )
+
+    def again(self, present: PreparedAction, definition: ActionDefinition) -> PreparedAction | None:
+        """An action of a type of this package with the values of another definition that differs in nothing else.
+        None: it does, or has streams, strategies or set points, which a new definition begins anew.
+
+        Args:
+            definition: need not be right.
+
+        Raises:
+            as `prepare`.
+        """
+        definition = as_group(definition, self._parts)
+        registered = present.type
+        if present.group is not None or present.axes or registered.declared.streams:
+            return None
+        if isinstance(present.instance, RemoteAction) or replace(definition, parameters=()) != present.definition:
+            return None
+        of = f"action {definition.id!r}"
+        if self._types.get(definition.type, of) is not registered:
+            return None
+        values = self._values(definition.id, registered, present.parts[0], definition.parameters)
+        with present.preparing:
+            return replace(present, values=values, parameters=self.fill(of, present.instance, values))
 
     def _create(
         self,

@@ -145,6 +145,74 @@ def test_A11_a_record_too_large_for_a_command_comes_with_new_tables(cell: Lockst
     assert float(cell.part("left").commanded_position[0]) == pytest.approx(0.05, abs=1e-3)
 
 
+def track(end: float, n: int = 60, time_limit: float | None = None) -> Action:
+    s = np.linspace(0.0, 1.0, n)
+    smooth = np.repeat(10 * s**3 - 15 * s**4 + 6 * s**5, 2)  # for both joints
+    times, positions = list(1.5 * s), list(end * smooth)
+    return Action("t", "track_trajectory", time_limit=time_limit, times=times, positions=positions)
+
+
+@pytest.mark.parametrize("n", [2, 60])
+def test_A11_a_replacement_by_other_values_is_a_command_that_starts_the_action(cell: LockstepCell, n: int) -> None:
+    session = cell.session("left")
+    session.add(track(0.02))
+    cell.step()
+    installed = len(cell.kinds("tables_installed"))
+    session.replace(track(0.05, n), start="t")
+    cell.step(1600)
+    assert float(cell.part("left").commanded_position[0]) == pytest.approx(0.05, abs=1e-3)
+    session.stop("t")
+    cell.step()
+    session.replace(track(0.08, n))
+    cell.step(10)
+    assert cell.active("left") != "t", "nothing starts by it"
+    session.start("t")
+    assert len(cell.kinds("tables_installed")) == installed
+    with pytest.raises(DefinitionError, match="at least two"):
+        session.replace(Action("t", "track_trajectory", times=[0.0], positions=[0.0, 0.0]), start="t")
+
+
+def test_A11_another_definition_or_one_of_an_active_action_brings_new_tables(cell: LockstepCell) -> None:
+    session = cell.session("left")
+    session.add(track(0.02))
+    cell.step()
+    installed = len(cell.kinds("tables_installed"))
+    session.replace(track(0.02, time_limit=10.0))
+    cell.step()
+    assert len(cell.kinds("tables_installed")) == installed + 1
+    session.start("t")
+    cell.step(3)
+    session.replace(track(0.0, time_limit=10.0))  # its start takes the place of what is active
+    cell.step(2)
+    assert len(cell.kinds("tables_installed")) == installed + 2
+
+
+def test_A11_the_loop_refuses_changes_that_are_not_of_the_record(cell: LockstepCell, session: Session) -> None:
+    world = cell.executor.world.memory
+    entry = cell.server.contents(cell.server.session(session.id)).actions["a"].entry
+    arena, size = world.parameter_arena.copy(), entry.parameter_size
+    for runs in (
+        [(-8, 8)], [(size, 8)], [(0, size + 8)], [(0, -8)], [(1 << 62, 8)], [(8, (1 << 62))], [(0, 8)] * 100
+    ):  # fmt: skip
+        data = np.array([len(runs), *(word for run in runs for word in run), 7, 7]).view(np.uint8)
+        row = transaction_row(
+            Command.SET_PARAMETERS,
+            session=cell.server.session(session.id).identity,
+            actions=[(entry.slot, entry.identity)],
+        )
+        row.part, row.signal, row.record_size = -1, 1, len(data)
+        assert cell.executor.channel.push_command(row, data)
+    for count in (-1, 1 << 40, 1 << 60):
+        data = np.array([count, 0, 8, 7]).view(np.uint8)
+        row.record_size = len(data)
+        assert cell.executor.channel.push_command(row, data)
+    row.record_size = 5 * capacities.PARAMETER_UPDATE_BYTES  # more than what lies in the ring
+    assert cell.executor.channel.push_command(row, data)
+    cell.step(10)
+    assert len(cell.kinds("command_refused")) == 11
+    assert (world.parameter_arena == arena).all() and session.value("a.level") == 1.0
+
+
 # --- A12: later ----------------------------------------------------------------------------------
 
 

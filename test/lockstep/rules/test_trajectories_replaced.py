@@ -391,7 +391,7 @@ def give_up(monkeypatch: pytest.MonkeyPatch, bench: TrajectoryBench, when: str, 
     if when == "before it is defined":
         at_each(monkeypatch, follower, "splice", do)
     elif when == "when it is defined":
-        at_each(monkeypatch, Session, "add", do)
+        at_each(monkeypatch, Session, "replace", do)
     else:
         at_each(monkeypatch, bench.client, "sleep", do)
     return ticks

@@ -34,6 +34,9 @@ class SlowFollower:
         self.refusal: RobotControlError | None = None
         self._turn = 0
 
+    def prepare(self) -> None:
+        pass
+
     def turn(self) -> int:
         self._turn += 1
         return self._turn
