@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
+from dataclasses import replace
 
 from robot_rt_control.definitions.definitions import (
     ActionDefinition,
@@ -21,8 +22,8 @@ from robot_rt_control.server.tables.definer import StartRefused
 from robot_rt_control.text.document import Document
 from robot_rt_control.validation.definitions import check_definitions
 from robot_rt_control.vocabulary import capacities
-from robot_rt_control.vocabulary.enums import Command
-from robot_rt_control.vocabulary.errors import ChannelError, DefinitionError
+from robot_rt_control.vocabulary.enums import Command, Refusal
+from robot_rt_control.vocabulary.errors import ChannelError, DefinitionError, RobotControlError
 from robot_rt_control.vocabulary.names import SESSION
 
 
@@ -119,8 +120,16 @@ class Definitions:
                     if view.active_since(action[1]) is not None or last_start > view.tick or not at.link.is_idle:
                         return 0  # it is active, or may be about to start
                     posted = at.link.post_changes(session.identity, action, changes, start=bool(program.start))
-                    definer.keep_parameters(session, old, prepared)
+                    # Until the loop has answered, nobody knows its record: what differs from it must not be asked.
+                    sent = definer.keep_parameters(session, old, replace(prepared, definition=None))
                 answer = at.link.answer(posted)
+            with self._core.changing:
+                if definer.contents(session).actions.get(given.id) is sent and not answer.queued:
+                    if answer.refusal == Refusal.NONE:
+                        definer.keep_parameters(session, sent, prepared)
+                    else:  # it may have taken them before it refused the start
+                        with suppress(RobotControlError):  # then the next replacement needs new tables
+                            definer.replace_parameters(session, sent, old.prepared)
         self._core.raise_refusal(Command.START, session, [old], answer)
         return answer.tick or self._connection.tick(0)
 
@@ -250,7 +259,8 @@ class Definitions:
                     return self._connection.tick(definer.replace_parameters(session, old, prepared))
                 entry = old.entry
                 posted = at.link.post_parameters(session.identity, (entry.slot, entry.identity), prepared.parameters)
-                definer.keep_parameters(session, old, prepared)
+                # The loop may yet refuse them: what differs from them must not be asked.
+                definer.keep_parameters(session, old, replace(prepared, definition=None))
         answer = at.link.answer(posted)
         self._core.raise_refusal(Command.SET_PARAMETERS, session, [old], answer)
         return answer.tick or self._connection.tick(0)

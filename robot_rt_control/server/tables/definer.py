@@ -404,9 +404,11 @@ class Definer:
             change.replace_law(session.identity, action, axis, law)
             return change.apply()
 
-    def keep_parameters(self, session: Session, action: DefinedAction, prepared: PreparedAction) -> None:
-        """Remember new parameters that a command brings to the loop: the action keeps its place."""
-        self._store.keep(session.identity, replace(action, prepared=prepared))
+    def keep_parameters(self, session: Session, action: DefinedAction, prepared: PreparedAction) -> DefinedAction:
+        """Remember new parameters that a command brings to the loop: the action keeps its place. Returns it."""
+        kept = replace(action, prepared=prepared)
+        self._store.keep(session.identity, kept)
+        return kept
 
     def replace_parameters(self, session: Session, action: DefinedAction, prepared: PreparedAction) -> int:
         """Install new parameters that are too large for a command. Returns the tick; 0: the next step.

@@ -83,8 +83,8 @@ class PreparedAction:
     """The parameter record as bytes, shape (size,) of uint8."""
     time_limit: float
     """[s]; 0: none."""
-    definition: ActionDefinition
-    """As it was given, without values of parameters."""
+    definition: ActionDefinition | None
+    """As it was given, without values of parameters. None: it is not known which of them the loop has."""
     group: PreparedGroup | None = None
     """None: it is not a motion group."""
     preparing: threading.Lock = field(default_factory=threading.Lock)
@@ -144,7 +144,8 @@ class Preparer:
 
     def again(self, present: PreparedAction, definition: ActionDefinition) -> PreparedAction | None:
         """An action of a type of this package with the values of another definition that differs in nothing else.
-        None: it does, or has streams, strategies or set points, which a new definition begins anew.
+        None: it does, or has streams, strategies or set points, which a new definition begins anew; or it is not known
+        what the loop has.
 
         Args:
             definition: need not be right.

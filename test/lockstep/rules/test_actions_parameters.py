@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.session import Session
+from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.server.link.transactions import transaction_row
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary import capacities, defaults
@@ -145,31 +148,66 @@ def test_A11_a_record_too_large_for_a_command_comes_with_new_tables(cell: Lockst
     assert float(cell.part("left").commanded_position[0]) == pytest.approx(0.05, abs=1e-3)
 
 
-def track(end: float, n: int = 60, time_limit: float | None = None) -> Action:
+@pytest.fixture
+def answering(workcell: Workcell) -> Iterator[LockstepCell]:
+    """Its commands wait for the loop's answer."""
+    with LockstepCell(workcell, gated=False) as made:
+        yield made
+
+
+def track(end: float, n: int = 60, time_limit: float | None = None, begin: float = 0.0) -> Action:
     s = np.linspace(0.0, 1.0, n)
     smooth = np.repeat(10 * s**3 - 15 * s**4 + 6 * s**5, 2)  # for both joints
-    times, positions = list(1.5 * s), list(end * smooth)
+    times, positions = list(1.5 * s), list(begin + (end - begin) * smooth)
     return Action("t", "track_trajectory", time_limit=time_limit, times=times, positions=positions)
 
 
 @pytest.mark.parametrize("n", [2, 60])
-def test_A11_a_replacement_by_other_values_is_a_command_that_starts_the_action(cell: LockstepCell, n: int) -> None:
-    session = cell.session("left")
+def test_A11_a_replacement_by_other_values_is_a_command_that_starts_the_action(
+    answering: LockstepCell, n: int
+) -> None:
+    cell, session = answering, answering.session("left")
     session.add(track(0.02))
-    cell.step()
     installed = len(cell.kinds("tables_installed"))
     session.replace(track(0.05, n), start="t")
     cell.step(1600)
     assert float(cell.part("left").commanded_position[0]) == pytest.approx(0.05, abs=1e-3)
     session.stop("t")
-    cell.step()
-    session.replace(track(0.08, n))
+    session.replace(track(0.08, n, begin=0.05))
     cell.step(10)
     assert cell.active("left") != "t", "nothing starts by it"
     session.start("t")
     assert len(cell.kinds("tables_installed")) == installed
     with pytest.raises(DefinitionError, match="at least two"):
         session.replace(Action("t", "track_trajectory", times=[0.0], positions=[0.0, 0.0]), start="t")
+
+
+@pytest.mark.parametrize("why", ["disabled", "far"])
+def test_A11_a_replacement_whose_start_is_refused_leaves_the_values_as_they_were(
+    answering: LockstepCell, why: str
+) -> None:
+    """Also where the loop has them already: else the next one, of which only what differs is sent, would be mixed."""
+    cell, session = answering, answering.session("left")
+    session.add(track(0.02))
+    session.replace(track(0.03))
+    if why == "disabled":
+        cell.server.set_motion(["left"], "disable")
+        refused = track(0.3, n=20)
+    else:
+        refused = Action("t", "track_trajectory", times=[0.0, 1.5], positions=[0.5, 0.5, 0.6, 0.6])
+    with pytest.raises(CommandRefused):
+        session.replace(refused, start="t")
+    if why == "disabled":
+        cell.server.set_motion(["left"], "enable")
+    cell.step(10)
+    session.start("t")
+    cell.step(1600)
+    assert float(cell.part("left").commanded_position[0]) == pytest.approx(0.03, abs=1e-3)
+    session.stop("t")
+    back = Action("t", "track_trajectory", times=[0.0, 1.5], positions=[0.03, 0.03, -0.04, -0.04])
+    session.replace(back, start="t")
+    cell.step(1600)
+    assert float(cell.part("left").commanded_position[0]) == pytest.approx(-0.04, abs=1e-3)
 
 
 def test_A11_another_definition_or_one_of_an_active_action_brings_new_tables(cell: LockstepCell) -> None:
