@@ -75,9 +75,21 @@ class Robot(Protocol):
         `silent`: "executor", "blueprints" → [s] since its last word, of those that are there no more or have said
         nothing for SILENT_S. `stops`: those that are latched: source, reason, who, needs_secret.
 
+        `parts`: name, operational_state, fault of each.
+
         And `programs`: the states of each session that lives, for live pictures of programs: session, program, active,
         strategies (action, degree_of_freedom, strategy), last_reaction, last_event, suspended.
         """
+
+    def description(self) -> str:
+        """Without waiting: the workcell's robot_description; empty: none has come."""
+
+    def joint_positions(self) -> Mapping[str, float]:
+        """Without waiting: the last position [rad or m] of each joint of joint_states, in their order. From the first
+        call on they are followed, until `forget_joints`."""
+
+    def forget_joints(self) -> None:
+        """Nobody looks at them any more: they cost nothing."""
 
     def on_state(self, callback: Callable[[Json], None]) -> None:
         """Call back with the whole BlueprintState at each change, in any thread. The latest one comes first."""

@@ -6,12 +6,17 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import sensor_msgs.msg
+import std_msgs.msg
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+
 from robot_rt_control import msg, srv
 from robot_rt_control.blueprint.remote import NODE, Blueprints, StartRequest
 from robot_rt_control.client import Client
 from robot_rt_control.client.program_state import ProgramState
 from robot_rt_control.client.services import Services
 from robot_rt_control.editor.robot import SERVICES, SILENT_S, SOURCE, Json
+from robot_rt_control.ros.listener import Unspun, take_all
 from robot_rt_control.ros.refusals import refusal_messages
 from robot_rt_control.vocabulary.errors import DefinitionError, NoAnswer, Overtaken, RobotControlError
 
@@ -19,6 +24,8 @@ _ANSWER_S, _STARTUP_S = 20.0, 5.0
 """For an answer; and for a node to appear: the page says meanwhile that it is not there [s]."""
 _STOP_S = 2.0
 """For the answer to a stop [s]; then the other node is asked."""
+_JOINT_STATES = 4
+"""Messages of joint_states that are kept: one of each node that publishes them, and the last ones of those."""
 _TYPES = {
     "list_skills": srv.ListSkills,
     "save_skill": srv.SaveSkill,
@@ -54,6 +61,15 @@ class RosRobot:
         self._subscription = self._client.node.create_subscription(
             msg.ExecutorStatus, "realtime_executor/status", self._take_status, 1
         )
+        self._description = ""
+        latched = QoSProfile(
+            depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
+        )
+        self._described = self._client.node.create_subscription(
+            std_msgs.msg.String, "robot_description", self._take_description, latched
+        )
+        self._joints: Any = None
+        self._positions: dict[str, float] = {}
 
     def close(self) -> None:
         self._blueprints.close()
@@ -167,11 +183,31 @@ class RosRobot:
         there["blueprints"] &= self._blueprints.is_there
         return {**there, "silent": silent, **shown_status(self._status, self._client.program_states.values())}
 
+    def description(self) -> str:
+        return self._description
+
+    def joint_positions(self) -> Mapping[str, float]:
+        if self._joints is None:
+            self._joints = self._client.node.create_subscription(
+                sensor_msgs.msg.JointState, "joint_states", lambda _: None, _JOINT_STATES, callback_group=Unspun()
+            )
+        for message in take_all(self._joints):
+            self._positions.update(zip(message.name, message.position, strict=False))
+        return self._positions
+
+    def forget_joints(self) -> None:
+        if self._joints is not None:
+            self._client.node.destroy_subscription(self._joints)
+            self._joints, self._positions = None, {}
+
     def on_state(self, callback: Callable[[Json], None]) -> None:
         self._blueprints.add_state_listener(lambda state: callback(as_json(state)))
 
     def _take_status(self, status: Any) -> None:
         self._status, self._status_at = status, time.monotonic()
+
+    def _take_description(self, message: Any) -> None:
+        self._description = message.data
 
 
 def silences(now: float, **heard: float | None) -> dict[str, float]:
@@ -189,6 +225,10 @@ def shown_status(status: Any, programs: Iterable[ProgramState]) -> Json:
         "stops": [
             {"source": s.source, "reason": s.reason, "who": s.who, "needs_secret": s.needs_secret}
             for s in (status.stops if status is not None else ())
+        ],
+        "parts": [
+            {"name": p.name, "operational_state": p.operational_state, "fault": p.fault}
+            for p in (status.parts if status is not None else ())
         ],
         "programs": [shown_program(state) for state in programs if state.ended is None],
     }

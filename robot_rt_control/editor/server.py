@@ -27,6 +27,7 @@ from robot_rt_control.editor.motion_keys import motion_command_keys
 from robot_rt_control.editor.people import People
 from robot_rt_control.editor.robot import SERVICES, Json, Robot
 from robot_rt_control.editor.run_logs import RunLogs
+from robot_rt_control.editor.scenes import Scenes
 from robot_rt_control.editor.shared_answers import SharedAnswers
 from robot_rt_control.editor.watchers import MAX_OF_PERSON, MAX_WATCHERS, Watcher, Watchers
 from robot_rt_control.vocabulary.errors import RobotControlError
@@ -79,7 +80,8 @@ class EditorServer:
     ) -> None:
         self.keys, self.people = Keys(), People()
         self._logs = RunLogs(self._read_log, self._runs_shown, self._publish)
-        self.watchers = Watchers(self._logs)
+        self._scenes = Scenes(robot)
+        self.watchers = Watchers(self._logs, self._scenes)
         self._answers = SharedAnswers()
         self.refused: dict[int, int] = {}
         self._robot, self._secure = robot, secure
@@ -120,6 +122,7 @@ class EditorServer:
             "action_types": (self._blocking(lambda p, r: _action_types(robot)), "all"),
             "parts": (self._blocking(lambda p, r: {"parts": robot.parts()}), "all"),
             "variables": (self._blocking(lambda p, r: {"variables": robot.variables()}), "all"),
+            "scene": (self._scene, "all"),
             "layout": (self._blocking(lambda p, r: graph_layout(r)), "all"),
             "speed": (self._blocking(self._speed), "operate"),
             "resume": (self._blocking(self._resume), "operate"),
@@ -130,6 +133,7 @@ class EditorServer:
         self.app = web.Application(client_max_size=MAX_REQUEST, middlewares=[self._guard])
         self.app.router.add_get("/api/live", self._live)
         self.app.router.add_post("/api/enter", self._enter)
+        self.app.router.add_post("/api/mesh", self._mesh)
         self.app.router.add_post("/api/{name}", self._api)
         self.app.router.add_get("/{name:.*}", self._file)
         self.app.cleanup_ctx.append(self._background)
@@ -351,6 +355,18 @@ class EditorServer:
 
         return reply
 
+    async def _scene(self, person: Person, body: Json) -> Json:
+        with self._one_more(person):
+            return {"success": True, "message": "", **await self._scenes.scene()}
+
+    async def _mesh(self, request: web.Request) -> web.StreamResponse:
+        """The triangles of a mesh of the scene. A browser names it by what the scene calls it, never by a file."""
+        self._who(request)
+        content = self._scenes.mesh((await self._body(request)).get("mesh"))
+        if content is None:
+            raise web.HTTPNotFound(text="the scene has no such mesh")
+        return web.Response(body=content, content_type="application/octet-stream")
+
     async def _operate(self, person: Person, body: Json) -> Json:
         if body.get("take") is False:
             self.people.give_back(person)
@@ -385,6 +401,7 @@ class EditorServer:
         for watcher in list(self.watchers.all):
             watcher.changed.set()
         self._logs.close()
+        await self._scenes.close()
         for pool in (self._pool, self._stops, self._protective, self._looking):
             pool.shutdown(wait=False, cancel_futures=True)
 
@@ -415,6 +432,8 @@ class EditorServer:
             except Exception as error:  # else nobody would be shown anything any more
                 _log.warning("what is true now cannot be read: %s: %s", type(error).__name__, error)
             self.people.expire()
+            if not self.watchers.follow_joints:
+                self._scenes.rest()
             self._publish()
             if self._ending is None or self._ending.done():
                 self._ending = asyncio.create_task(self._end_unwatched())

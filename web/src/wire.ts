@@ -206,6 +206,7 @@ export interface RobotStatus {
     stops?: { source: string; reason: string; who: string; needs_secret: boolean }[];
     /** [s] since the last word of an executor that has become silent. */
     silent?: { executor?: number; blueprints?: number };
+    parts?: { name: string; operational_state: string; fault: string }[];
     programs?: LiveProgram[];
     values?: Record<string, number | null>;
 }

@@ -1,0 +1,178 @@
+"""The scene that browsers draw: made anew when another robot_description comes, and the joints' positions for it."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import logging
+import math
+import struct
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from robot_rt_control.editor.robot import Json, Robot
+from robot_rt_control.processes.call import call
+from robot_rt_control.vocabulary.errors import NoAnswer, RobotControlError
+
+_MODULE = "robot_rt_control.view.scene"
+_LIMIT_S = 120.0
+"""[s] of processor time, and of idleness, for a scene."""
+_JOINTS_S = 1.0
+"""joint_states have come within this time [s], if anybody publishes them."""
+_FRESH_S = 0.008
+"""Browsers that ask within this time [s] get the same positions."""
+_log = logging.getLogger(__name__)
+
+
+class Scenes:
+    """The present scene. For the event loop's thread; a process beside this one makes scenes.
+
+    Args:
+        robot: whose description and joints are shown.
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        self._robot = robot
+        self._threads = ThreadPoolExecutor(1, thread_name_prefix="scenes")
+        self._making: asyncio.Task[None] | None = None
+        self._description = ""
+        self._scene: Json = {}
+        self._meshes: dict[str, bytes] = {}
+        self._problem = ""
+        self._version = 0
+        self._frame, self._looked = b"", -math.inf
+
+    async def scene(self) -> Json:
+        """Its `version`, what `view.scene.Scene` has, and `parts`: name and numbers of the links that belong to it.
+
+        Raises:
+            RobotControlError: there is no description, or it is none.
+        """
+        self._follow()
+        if self._making is not None:
+            await asyncio.shield(self._making)
+        if not self._description:
+            raise NoAnswer("no robot_description has come", hint="Bring the workcell up")
+        if self._problem:
+            raise RobotControlError(self._problem)
+        return self._scene
+
+    def mesh(self, id: Any) -> bytes | None:
+        """A mesh of the scene, see `view.mesh.encoded`; None: it has no such."""
+        return self._meshes.get(id) if isinstance(id, str) else None
+
+    def frame(self) -> bytes:
+        """Where the joints are now: the scene's version as uint32, and a float32 [rad or m] for each of its joints, NaN
+        if that is not known; little-endian."""
+        now = time.monotonic()
+        if now - self._looked < _FRESH_S:
+            return self._frame
+        self._looked = now
+        self._follow()
+        positions = self._robot.joint_positions()
+        joints = self._scene.get("joints", ())
+        q = [positions.get(joint["name"], math.nan) for joint in joints]
+        q = [_followed(joints, q, i) if math.isnan(value) else value for i, value in enumerate(q)]
+        self._frame = struct.pack(f"<I{len(q)}f", self._version, *q)
+        return self._frame
+
+    def rest(self) -> None:
+        """Nobody looks."""
+        self._robot.forget_joints()
+
+    async def close(self) -> None:
+        if self._making is not None:
+            self._making.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._making
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _follow(self) -> None:
+        """Begin to make a scene, if another description has come."""
+        if self._making is None and self._robot.description() != self._description:
+            self._making = asyncio.get_running_loop().create_task(self._make())
+
+    async def _make(self) -> None:
+        description = self._robot.description()
+        loop, problem = asyncio.get_running_loop(), ""
+        try:
+            made, parts = await loop.run_in_executor(self._threads, self._made, description)
+            made["parts"] = part_links(made, parts, await self._names())
+        except RobotControlError as error:
+            made, problem = {"joints": [], "meshes": {}}, str(error)
+            _log.warning("the robot_description cannot be drawn: %s", error)
+        finally:
+            self._making = None
+        self._version += 1
+        self._description, self._problem = description, problem
+        self._meshes = {id: base64.b64decode(text) for id, text in made.pop("meshes").items()}
+        self._scene = {**made, "version": self._version}
+
+    async def _names(self) -> list[str]:
+        """The joints in joint_states; empty: nobody publishes any."""
+        end = time.monotonic() + _JOINTS_S
+        while not (names := list(self._robot.joint_positions())) and time.monotonic() < end:
+            await asyncio.sleep(0.02)
+        return names
+
+    def _made(self, description: str) -> tuple[Json, list[Json]]:
+        """The scene, and the robot's parts. In a thread."""
+        question = {"description": description, "with_meshes": True}
+        try:
+            found = call(_MODULE, question, limit=_LIMIT_S)
+        except RobotControlError as error:
+            if error.__class__ is not RobotControlError:  # the URDF is wrong
+                raise
+            _log.warning("%s; once more without meshes", error)
+            found = call(_MODULE, {**question, "with_meshes": False}, limit=_LIMIT_S)
+        try:
+            return found, self._robot.parts()
+        except RobotControlError as error:
+            _log.warning("parts are not told apart: %s", error)
+            return found, []
+
+
+def part_links(scene: Json, parts: list[Json], names: list[str]) -> list[Json]:
+    """The links of each part that has joints: those that they move, and what is fixed to them.
+
+    Args:
+        parts: as `Robot.parts`.
+        names: of joint_states. The executor names each part's joints there, in the order of parts; robots that share
+            names have prefixes in the scene, which nothing else tells.
+    """
+    numbers = {joint["name"]: i for i, joint in enumerate(scene["joints"])}
+    owners: dict[int, int] = {}
+    first = 0
+    for i, part in enumerate(parts):
+        own = names[first : first + len(part["joint_names"])]
+        first += len(own)
+        if not all(name.endswith(end) for name, end in zip(own, part["joint_names"], strict=False)):
+            return []
+        owners |= {numbers[name]: i for name in own if name in numbers}
+    for number, joint in enumerate(scene["joints"]):
+        if joint["follows"] and number not in owners and joint["follows"][0] in owners:
+            owners[number] = owners[joint["follows"][0]]
+    links: list[int] = []
+    for link in scene["links"]:
+        above = links[link["parent"]] if link["parent"] >= 0 else -1
+        links.append(owners.get(link["joint"], above))
+    return [
+        {"name": part["name"], "links": [n for n, owner in enumerate(links) if owner == i]}
+        for i, part in enumerate(parts)
+        if i in owners.values()
+    ]
+
+
+def _followed(joints: list[Json], q: list[float], i: int) -> float:
+    """Where a joint that mimics others is; NaN: they are not known."""
+    factor, offset = 1.0, 0.0
+    for _ in joints:  # a circle ends
+        if not math.isnan(q[i]):
+            return factor * q[i] + offset
+        if not joints[i]["follows"]:
+            break
+        i, multiplier, add = joints[i]["follows"]
+        factor, offset = factor * multiplier, offset + factor * add
+    return math.nan
