@@ -1,4 +1,4 @@
-"""Serves the blueprint editor and the view of the workcell to browsers on this machine, and prints the links to open."""
+"""Serves the blueprint editor and the view of the workcell to browsers on this machine, and prints the links."""
 
 from __future__ import annotations
 

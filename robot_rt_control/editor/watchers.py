@@ -7,14 +7,13 @@ import asyncio
 import contextlib
 import json
 import math
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from robot_rt_control.editor.keys import Bucket, Person
 from robot_rt_control.editor.run_logs import MAX_RECORDS, RunLogs
-from robot_rt_control.editor.scenes import Scenes
 
 MAX_MESSAGE = 256 * 1024
 """[bytes] of a message from a browser."""
@@ -32,10 +31,14 @@ _FASTEST = 60.0
 
 
 class Watchers:
-    """All browsers that are connected. For the event loop's thread."""
+    """All browsers that are connected. For the event loop's thread.
 
-    def __init__(self, logs: RunLogs, scenes: Scenes) -> None:
-        self.logs, self.scenes = logs, scenes
+    Args:
+        joints: where the joints of the scene are now, as bytes.
+    """
+
+    def __init__(self, logs: RunLogs, joints: Callable[[], bytes] = bytes) -> None:
+        self.logs, self.joints = logs, joints
         self.all: set[Watcher] = set()
         self.text = ""
         """The whole state."""
@@ -160,7 +163,7 @@ class Watcher:
         sent = b""
         while not socket.closed:
             await self._follows.wait()
-            frame = self._watchers.scenes.frame()
+            frame = self._watchers.joints()
             if frame != sent and not await self._sent(socket, socket.send_bytes(frame)):
                 return
             sent = frame

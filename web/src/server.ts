@@ -27,6 +27,20 @@ export async function ask<T extends Answer>(name: string, request: object = {}, 
     return answer;
 }
 
+/** The bytes that answer a request; null: it was refused. Too many at once are asked for again. */
+export async function askBytes(name: string, request: object): Promise<ArrayBuffer | null> {
+    for (let wait = 100; ; wait *= 2) {
+        const response = await fetch(`/api/${name}`, {
+            method: 'POST',
+            headers: { 'Content-Type': 'application/json' },
+            body: JSON.stringify(request),
+        }).catch(() => null);
+        if (response?.ok) return response.arrayBuffer();
+        if (response?.status !== 429 || wait > 5000) return null;
+        await new Promise((resolve) => setTimeout(resolve, wait));
+    }
+}
+
 /** The socket that shows what is true now. It connects again by itself. */
 export class LiveSocket {
     private socket: WebSocket | null = null;
@@ -35,11 +49,15 @@ export class LiveSocket {
     private heard = 0;
     private timer: ReturnType<typeof setTimeout> | undefined;
 
-    /** @param wishes what the page wants to see, besides what all see. */
+    /**
+     * @param wishes what the page wants to see, besides what all see.
+     * @param takeJoints called with the joints' positions, if they are among the wishes.
+     */
     constructor(
         private readonly take: (live: Live) => void,
         private readonly changed: (connected: boolean) => void,
-        private readonly wishes: () => { variables: string[]; run: string; records: number },
+        private readonly wishes: () => { variables: string[]; run: string; records: number; joints: number },
+        private readonly takeJoints: (frame: ArrayBuffer) => void,
     ) {
         this.connect();
     }
@@ -70,6 +88,7 @@ export class LiveSocket {
         const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
         const socket = new WebSocket(`${scheme}://${location.host}/api/live`);
         this.socket = socket;
+        socket.binaryType = 'arraybuffer';
         socket.onopen = () => {
             this.delay = 200;
             this.last = '';
@@ -78,8 +97,9 @@ export class LiveSocket {
             this.tell();
         };
         socket.onmessage = (message) => {
-            const text = String(message.data);
             this.heard = performance.now();
+            if (message.data instanceof ArrayBuffer) return this.takeJoints(message.data);
+            const text = String(message.data);
             if (text === this.last) return; // said again, so that its silence would be heard
             this.last = text;
             this.take(JSON.parse(text) as Live);

@@ -233,6 +233,40 @@ export interface Live {
     log?: { run: string; first: number; lines: string[] };
 }
 
+export interface SceneShape {
+    /** box, sphere, cylinder or mesh. */
+    kind: string;
+    /** [m] Edges; radius; radius and length along z; scale. */
+    size: number[];
+    /** Pose in the link's frame: 4 by 4, column by column. */
+    X: number[];
+    color: number[] | null;
+    mesh: string;
+}
+
+export interface SceneLink {
+    name: string;
+    /** Its number, before this one; -1: the root. */
+    parent: number;
+    /** Of its joint in the parent's frame, at 0. */
+    X: number[];
+    /** fixed, turn or slide. */
+    motion: string;
+    axis: number[];
+    joint: number;
+    shapes: SceneShape[];
+}
+
+export interface Scene {
+    version: number;
+    name: string;
+    links: SceneLink[];
+    joints: { name: string; follows: number[] | null }[];
+    parts: { name: string; links: number[] }[];
+    /** What is not drawn as the robot's description has it. */
+    problems: string[];
+}
+
 export interface RunInfo {
     run: string;
     skill: string;

@@ -22,6 +22,9 @@ export class Link {
     silence = 0;
     /** The variables that a person wants to see. */
     watched: string[] = [];
+    /** [Hz] at which the page wants the joints of the scene; 0: it shows none. */
+    private jointRate = 0;
+    private takeJoints: (frame: ArrayBuffer) => void = () => {};
     private socket: LiveSocket | null = null;
 
     /**
@@ -49,7 +52,8 @@ export class Link {
                 this.everConnected ||= connected;
                 this.changes.tell();
             },
-            () => ({ variables: this.watched, ...this.followed() }),
+            () => ({ variables: this.watched, ...this.followed(), joints: this.jointRate }),
+            (frame) => this.takeJoints(frame),
         );
         let looked = performance.now();
         setInterval(() => {
@@ -68,6 +72,13 @@ export class Link {
     /** What is wanted has changed. */
     tellWishes(): void {
         this.socket?.tell();
+    }
+
+    /** Have the joints' positions from now on; rate 0: no more. */
+    followJoints(rate: number, take: (frame: ArrayBuffer) => void): void {
+        this.jointRate = rate;
+        this.takeJoints = take;
+        this.tellWishes();
     }
 
     watchVariables(names: string[]): void {

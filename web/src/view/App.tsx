@@ -7,9 +7,13 @@ import { arrangeAll, hasPlaces } from '../text/folds.ts';
 import { Canvas } from './Canvas.tsx';
 import { Dialogs } from './dialogs/Dialogs.tsx';
 import { Inspector } from './Inspector.tsx';
+import { RobotView } from './RobotView.tsx';
 import { RunPanel } from './RunPanel.tsx';
 import { Files, Runs, Shelves } from './Shelves.tsx';
 import { TextEditor } from './TextEditor.tsx';
+
+/** The page of its own that shows the workcell alone. */
+const IS_VIEW = location.pathname.endsWith('/view.html');
 
 function isTyping(target: EventTarget | null): boolean {
     const element = target as HTMLElement | null;
@@ -30,7 +34,7 @@ function keys(event: KeyboardEvent): void {
         act();
     };
     if ((control && key === '.') || key === 'pause') return take(() => void store.orders.stop());
-    if (store.talk.dialog) return;
+    if (store.talk.dialog || IS_VIEW) return;
     if (control && key === 'e')
         return take(() => {
             store.picture.view = store.picture.view === 'picture' ? 'text' : 'picture';
@@ -163,6 +167,13 @@ function content(it: typeof store) {
             <main className="refused">
                 <p>Connecting …</p>
             </main>
+        );
+    if (IS_VIEW)
+        return (
+            <div className="app" inert={it.talk.dialog !== null}>
+                <Lost />
+                <RobotView />
+            </div>
         );
     return (
         <div className="app" inert={it.talk.dialog !== null}>

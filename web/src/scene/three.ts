@@ -1,0 +1,31 @@
+// What the scene needs of three.js. It is a file of its own in the package: it changes only with its version.
+
+export {
+    AxesHelper,
+    Box3,
+    BoxGeometry,
+    BufferAttribute,
+    BufferGeometry,
+    Color,
+    CylinderGeometry,
+    DirectionalLight,
+    DoubleSide,
+    GridHelper,
+    Group,
+    HemisphereLight,
+    Line,
+    LineBasicMaterial,
+    Matrix4,
+    Mesh,
+    MeshLambertMaterial,
+    type Object3D,
+    OrthographicCamera,
+    PerspectiveCamera,
+    Raycaster,
+    Scene,
+    SphereGeometry,
+    Vector2,
+    Vector3,
+    WebGLRenderer,
+} from 'three';
+export { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';

@@ -1,0 +1,361 @@
+// The picture of the workcell: camera, light, ground, frames and paths of tools. It is loaded when somebody opens it.
+
+import type { Scene as SceneOfRobots } from '../wire.ts';
+import { decode, type Piece } from './mesh.ts';
+import { Robots } from './robots.ts';
+import {
+    AxesHelper,
+    Box3,
+    BufferAttribute,
+    BufferGeometry,
+    type Color,
+    DirectionalLight,
+    GridHelper,
+    Group,
+    HemisphereLight,
+    Line,
+    LineBasicMaterial,
+    Mesh,
+    OrbitControls,
+    OrthographicCamera,
+    PerspectiveCamera,
+    Raycaster,
+    Scene,
+    Vector2,
+    Vector3,
+    WebGLRenderer,
+} from './three.ts';
+
+const SKY = 0xf4f6f9;
+/** Points of a tool's path, and the least distance [m] between two. */
+const PATH_POINTS = 4000;
+const PATH_STEP = 0.002;
+/** Links that the workcell adds for tools and sensors. */
+const FRAME = /_(tool|frame)$/;
+const TOOL = /_tool$/;
+
+/** Directions from which a workcell is looked at. */
+export const DIRECTIONS = { any: [1, -1.3, 0.7], front: [1, 0, 0], left: [0, 1, 0], top: [0, 0, 1] } as const;
+
+export interface StoredView {
+    eye: number[];
+    target: number[];
+    orthographic: boolean;
+}
+
+interface Path {
+    line: Line<BufferGeometry, LineBasicMaterial>;
+    points: Float32Array;
+    count: number;
+}
+
+export class View {
+    private readonly renderer: WebGLRenderer;
+    private readonly world = new Scene();
+    private readonly perspective = new PerspectiveCamera(40, 1, 0.01, 200);
+    private readonly parallel = new OrthographicCamera(-1, 1, 1, -1, -100, 200);
+    private camera: PerspectiveCamera | OrthographicCamera = this.perspective;
+    private controls: OrbitControls;
+    private robots: Robots | null = null;
+    private version = -1;
+    private positions = new Float32Array();
+    private faulted: ReadonlySet<string> = new Set();
+    private readonly frames = new Group();
+    private paths: Path[] = [];
+    private followed = '';
+    private followedAt: Vector3 | null = null;
+    private waiting = 0;
+    private readonly pieces = new Map<string, Promise<Piece[]>>();
+    private readonly observer: ResizeObserver;
+    /** Pictures that were drawn. */
+    drawn = 0;
+
+    /**
+     * Throws Error: the browser draws no 3D.
+     * @param load the bytes of a mesh.
+     * @param outdated called when the joints are of another scene than the one that is shown.
+     */
+    constructor(
+        private readonly container: HTMLElement,
+        private readonly load: (mesh: string) => Promise<ArrayBuffer | null>,
+        private readonly outdated: () => void,
+    ) {
+        this.renderer = new WebGLRenderer({ antialias: true });
+        this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
+        this.renderer.setClearColor(SKY);
+        container.append(this.renderer.domElement);
+        for (const camera of [this.perspective, this.parallel]) camera.up.set(0, 0, 1);
+        this.world.add(new HemisphereLight(0xffffff, 0x8d99a6, 2.2), this.frames);
+        const sun = new DirectionalLight(0xffffff, 1.6);
+        sun.position.set(3, -4, 6);
+        this.world.add(sun);
+        this.controls = this.controlled();
+        this.observer = new ResizeObserver(() => this.resize());
+        this.observer.observe(container);
+        this.resize();
+        this.look('any');
+    }
+
+    close(): void {
+        this.observer.disconnect();
+        this.controls.dispose();
+        this.robots?.dispose();
+        cancelAnimationFrame(this.waiting);
+        this.renderer.dispose();
+        this.renderer.domElement.remove();
+    }
+
+    // --- what is shown --------------------------------------------------------------------------
+
+    /** Show a scene, from now on. */
+    show(scene: SceneOfRobots): void {
+        const isFirst = this.robots === null;
+        this.robots?.dispose();
+        this.robots = new Robots(
+            scene,
+            (mesh) => this.piecesOf(mesh),
+            () => this.draw(),
+        );
+        this.world.add(this.robots.group);
+        this.version = scene.version;
+        for (const path of this.paths) this.world.remove(path.line);
+        this.paths = [];
+        this.frames.clear();
+        for (const [n, link] of scene.links.entries()) {
+            if (!FRAME.test(link.name)) continue;
+            const axes = new AxesHelper(0.08);
+            axes.matrixAutoUpdate = false;
+            axes.userData.link = n;
+            this.frames.add(axes);
+        }
+        for (const link of scene.links) if (TOOL.test(link.name)) this.addPath();
+        this.robots.setFaulted(this.faulted);
+        this.move();
+        if (isFirst) {
+            this.addGround();
+            this.look('any');
+        }
+    }
+
+    /** Bytes of the joints' positions: editor/scenes.py, `frame`. */
+    takeJoints(bytes: ArrayBuffer): void {
+        if (new DataView(bytes).getUint32(0, true) !== this.version) return this.outdated();
+        this.positions = new Float32Array(bytes, 4);
+        this.move();
+    }
+
+    setFaulted(parts: ReadonlySet<string>): void {
+        this.faulted = parts;
+        this.robots?.setFaulted(parts);
+        this.draw();
+    }
+
+    showFrames(on: boolean): void {
+        this.frames.visible = on;
+        this.draw();
+    }
+
+    /** Show the way of each tool, from now on. */
+    showPaths(on: boolean): void {
+        for (const path of this.paths) {
+            path.line.visible = on;
+            path.count = 0;
+        }
+        this.draw();
+    }
+
+    /** Keep a part in the middle; empty: none. */
+    follow(part: string): void {
+        this.followed = part;
+        this.followedAt = null;
+        this.move();
+    }
+
+    /** The pose of a link in the world: 4 by 4, column by column; null: there is none. */
+    pose(link: string): number[] | null {
+        return this.robots?.link(link)?.matrixWorld.toArray() ?? null;
+    }
+
+    /** The link at a place of the page. */
+    linkAt(x: number, y: number): string {
+        const box = this.renderer.domElement.getBoundingClientRect();
+        const at = new Vector2((2 * (x - box.left)) / box.width - 1, 1 - (2 * (y - box.top)) / box.height);
+        const ray = new Raycaster();
+        ray.setFromCamera(at, this.camera);
+        const hit = this.robots ? ray.intersectObject(this.robots.group)[0] : undefined;
+        return hit?.object.parent?.name ?? '';
+    }
+
+    /** The color of a link's first shape, red, green, blue. */
+    colorOf(link: string): number[] | null {
+        const mesh = this.robots?.link(link)?.children.find((each) => each instanceof Mesh);
+        const material = (mesh as Mesh | undefined)?.material as { color: Color } | undefined;
+        return material?.color.toArray() ?? null;
+    }
+
+    // --- the camera -----------------------------------------------------------------------------
+
+    /** Look at all robots, from a direction. */
+    look(from: keyof typeof DIRECTIONS): void {
+        const box = this.bounds();
+        const target = box.getCenter(new Vector3());
+        const radius = Math.max(box.getSize(new Vector3()).length() / 2, 0.2);
+        const direction = new Vector3(...DIRECTIONS[from]).normalize();
+        if (from === 'top') direction.set(0, -0.001, 1); // seen from above, x points to the right
+        const distance = (1.15 * radius) / Math.sin((this.perspective.fov * Math.PI) / 360);
+        this.restore({
+            eye: target.clone().addScaledVector(direction, distance).toArray(),
+            target: target.toArray(),
+            orthographic: this.camera === this.parallel,
+        });
+    }
+
+    get stored(): StoredView {
+        return {
+            eye: this.camera.position.toArray(),
+            target: this.controls.target.toArray(),
+            orthographic: this.camera === this.parallel,
+        };
+    }
+
+    restore(view: StoredView): void {
+        const camera = view.orthographic ? this.parallel : this.perspective;
+        if (camera !== this.camera) {
+            this.controls.dispose();
+            this.camera = camera;
+            this.controls = this.controlled();
+        }
+        camera.position.fromArray(view.eye);
+        this.controls.target.fromArray(view.target);
+        this.resize();
+        this.controls.update();
+        this.followedAt = null;
+        this.draw();
+    }
+
+    setOrthographic(orthographic: boolean): void {
+        this.restore({ ...this.stored, orthographic });
+    }
+
+    /** What is seen now, as a PNG. */
+    picture(): Promise<Blob | null> {
+        this.paint();
+        return new Promise((resolve) => this.renderer.domElement.toBlob(resolve, 'image/png'));
+    }
+
+    private controlled(): OrbitControls {
+        const controls = new OrbitControls(this.camera, this.renderer.domElement);
+        controls.addEventListener('change', () => this.draw());
+        controls.minDistance = 0.05;
+        controls.maxDistance = 100;
+        return controls;
+    }
+
+    private bounds(): Box3 {
+        const box = new Box3();
+        if (this.robots) {
+            this.robots.group.updateMatrixWorld(true);
+            box.setFromObject(this.robots.group);
+            for (const link of this.robots.links)
+                box.expandByPoint(new Vector3().setFromMatrixPosition(link.matrixWorld));
+        }
+        return box.isEmpty() ? box.set(new Vector3(-0.5, -0.5, 0), new Vector3(0.5, 0.5, 1)) : box;
+    }
+
+    private resize(): void {
+        const { clientWidth: width, clientHeight: height } = this.container;
+        if (width === 0 || height === 0) return;
+        this.renderer.setSize(width, height);
+        this.perspective.aspect = width / height;
+        this.perspective.updateProjectionMatrix();
+        // As large as the perspective shows what is in the middle.
+        const distance = this.camera.position.distanceTo(this.controls.target);
+        const half = distance * Math.tan((this.perspective.fov * Math.PI) / 360);
+        [this.parallel.top, this.parallel.bottom] = [half, -half];
+        [this.parallel.right, this.parallel.left] = [(half * width) / height, (-half * width) / height];
+        this.parallel.updateProjectionMatrix();
+        this.draw();
+    }
+
+    // --- pictures -------------------------------------------------------------------------------
+
+    private move(): void {
+        if (!this.robots) return;
+        this.robots.move(this.positions);
+        for (const axes of this.frames.children) {
+            const link = this.robots.links[axes.userData.link as number];
+            if (link) axes.matrix.copy(link.matrixWorld);
+            axes.matrixWorldNeedsUpdate = true;
+        }
+        if (this.positions.length > 0) this.extendPaths();
+        const part = this.robots.scene.parts.find((each) => each.name === this.followed);
+        const link = part && this.robots.links[part.links.at(-1) ?? -1];
+        if (link) {
+            const at = new Vector3().setFromMatrixPosition(link.matrixWorld);
+            const step = at.clone().sub(this.followedAt ?? this.controls.target);
+            this.camera.position.add(step);
+            this.controls.target.add(step);
+            this.followedAt = at;
+            this.controls.update();
+        }
+        this.draw();
+    }
+
+    private addPath(): void {
+        const points = new Float32Array(3 * PATH_POINTS);
+        const line = new Line(new BufferGeometry(), new LineBasicMaterial({ color: 0x1d4ed8 }));
+        line.geometry.setAttribute('position', new BufferAttribute(points, 3));
+        line.geometry.setDrawRange(0, 0);
+        line.frustumCulled = false;
+        this.world.add(line);
+        this.paths.push({ line, points, count: 0 });
+    }
+
+    private extendPaths(): void {
+        const tools = this.robots?.links.filter((link) => TOOL.test(link.name)) ?? [];
+        for (const [n, path] of this.paths.entries()) {
+            const tool = tools[n];
+            if (!tool || !path.line.visible) continue;
+            const at = new Vector3().setFromMatrixPosition(tool.matrixWorld);
+            const last = new Vector3().fromArray(path.points, 3 * Math.max(path.count - 1, 0));
+            if (path.count > 0 && at.distanceTo(last) < PATH_STEP) continue;
+            if (path.count === PATH_POINTS) {
+                path.points.copyWithin(0, (3 * PATH_POINTS) / 2); // the older half goes
+                path.count = PATH_POINTS / 2;
+            }
+            at.toArray(path.points, 3 * path.count++);
+            path.line.geometry.setDrawRange(0, path.count);
+            const written = path.line.geometry.getAttribute('position') as BufferAttribute;
+            written.needsUpdate = true;
+        }
+    }
+
+    private addGround(): void {
+        const size = this.bounds().getSize(new Vector3());
+        const half = Math.max(2, Math.ceil(Math.max(size.x, size.y)));
+        const grid = new GridHelper(2 * half, 4 * half, 0x94a3b8, 0xd5dce4).rotateX(Math.PI / 2);
+        this.world.add(grid);
+    }
+
+    private piecesOf(mesh: string): Promise<Piece[]> {
+        let found = this.pieces.get(mesh);
+        if (!found) {
+            found = this.load(mesh).then((bytes) => (bytes ? decode(bytes) : []));
+            this.pieces.set(mesh, found);
+        }
+        return found;
+    }
+
+    /** At the next picture of the browser. */
+    private draw(): void {
+        this.waiting ||= requestAnimationFrame(() => {
+            this.waiting = 0;
+            this.paint();
+        });
+    }
+
+    private paint(): void {
+        this.renderer.render(this.world, this.camera);
+        this.drawn++;
+    }
+}

@@ -1,0 +1,206 @@
+import { useEffect, useRef, useState } from 'react';
+
+import type { StoredView, View } from '../scene/view.ts';
+import { ask, askBytes } from '../server.ts';
+import { store, useStore } from '../store/store.ts';
+import type { Answer, Scene } from '../wire.ts';
+
+/** [Hz] of the joints while the page is seen. */
+const RATE = 30;
+/** [ms] after which a scene that is not there is asked for again. */
+const AGAIN_MS = 2000;
+/** Meshes that are asked for at once: a person may have so many requests under way. */
+const AT_ONCE = 4;
+const STORED = 'robot_rt_control.views';
+const NUMBERS = ['1', '2', '3', '4'];
+
+let waiting: Promise<unknown>[] = [];
+
+async function loadMesh(mesh: string): Promise<ArrayBuffer | null> {
+    while (waiting.length >= AT_ONCE) await Promise.race(waiting);
+    const asked = askBytes('mesh', { mesh });
+    waiting.push(asked);
+    try {
+        return await asked;
+    } finally {
+        waiting = waiting.filter((each) => each !== asked);
+    }
+}
+
+function storedViews(): Record<string, StoredView> {
+    try {
+        return JSON.parse(localStorage.getItem(STORED) ?? '{}') as Record<string, StoredView>;
+    } catch {
+        return {};
+    }
+}
+
+/** The workcell as it moves. */
+export function RobotView() {
+    const it = useStore();
+    const place = useRef<HTMLElement>(null);
+    const [view, setView] = useState<View | null>(null);
+    const [scene, setScene] = useState<Scene | null>(null);
+    const [problem, setProblem] = useState('');
+    const [link, setLink] = useState('');
+    const [isFlat, setFlat] = useState(false);
+    useEffect(() => {
+        let made: View | null = null;
+        let closed = false;
+        let asking = false;
+        let timer: ReturnType<typeof setTimeout> | undefined;
+        const fetchScene = async (): Promise<void> => {
+            if (asking) return;
+            asking = true;
+            const found = await ask<Answer & Scene>('scene');
+            asking = false;
+            if (closed) return;
+            setProblem(found.success ? '' : found.message);
+            if (!found.success) {
+                timer = setTimeout(() => void fetchScene(), AGAIN_MS);
+                return;
+            }
+            setScene(found);
+            made?.show(found);
+        };
+        const follow = (): void =>
+            store.link.followJoints(document.hidden ? 0 : RATE, (frame) => made?.takeJoints(frame));
+        void import('../scene/view.ts').then(
+            (loaded) => {
+                if (closed || !place.current) return;
+                try {
+                    made = new loaded.View(place.current, loadMesh, () => void fetchScene());
+                } catch (error) {
+                    setProblem(`This browser draws no 3D: ${(error as Error).message}`);
+                    return;
+                }
+                Object.assign(place.current, { view: made });
+                setView(made);
+                follow();
+                void fetchScene();
+            },
+            (error) => setProblem(`The view cannot be loaded: ${(error as Error).message}`),
+        );
+        document.addEventListener('visibilitychange', follow);
+        return () => {
+            closed = true;
+            clearTimeout(timer);
+            document.removeEventListener('visibilitychange', follow);
+            store.link.followJoints(0, () => {});
+            made?.close();
+        };
+    }, []);
+    const faults = (it.link.live.robot.parts ?? []).filter((part) => part.operational_state === 'faulted');
+    const names = faults.map((part) => part.name).join(' ');
+    useEffect(() => view?.setFaulted(new Set(names.split(' '))), [view, names]);
+    const toStored = (key: string, isKept: boolean): void => {
+        const kept = storedViews();
+        if (!view) return;
+        if (isKept) {
+            localStorage.setItem(STORED, JSON.stringify({ ...kept, [key]: view.stored }));
+            store.talk.say(`View ${key} is stored in this browser.`);
+        } else if (kept[key]) {
+            view.restore(kept[key]);
+            setFlat(kept[key].orthographic);
+        } else store.talk.say(`View ${key} is empty: Shift and ${key} stores what is seen.`);
+    };
+    const save = async (): Promise<void> => {
+        const blob = await view?.picture();
+        if (!blob) return;
+        const anchor = document.createElement('a');
+        anchor.href = URL.createObjectURL(blob);
+        anchor.download = `${scene?.name || 'workcell'}.png`;
+        anchor.click();
+        URL.revokeObjectURL(anchor.href);
+    };
+    return (
+        <section
+            className="robot-view"
+            aria-label="The robot"
+            aria-busy={view === null && problem === ''}
+            tabIndex={0}
+            onKeyDown={(event) => {
+                const key = /^Digit([1-4])$/.exec(event.code)?.[1];
+                if (key && !event.ctrlKey && !event.altKey && !event.metaKey) toStored(key, event.shiftKey);
+            }}>
+            <div className="robot-tools">
+                <button onClick={() => view?.look('any')}>All</button>
+                <button onClick={() => view?.look('front')}>Front</button>
+                <button onClick={() => view?.look('left')}>Left</button>
+                <button onClick={() => view?.look('top')}>Top</button>
+                {NUMBERS.map((key) => (
+                    <button
+                        key={key}
+                        title={`Stored view ${key}; Shift stores what is seen`}
+                        onClick={(event) => toStored(key, event.shiftKey)}>
+                        {key}
+                    </button>
+                ))}
+                <label>
+                    <input
+                        type="checkbox"
+                        checked={isFlat}
+                        onChange={(event) => {
+                            view?.setOrthographic(event.target.checked);
+                            setFlat(event.target.checked);
+                        }}
+                    />{' '}
+                    Parallel
+                </label>
+                <label>
+                    <input
+                        type="checkbox"
+                        defaultChecked
+                        onChange={(event) => view?.showFrames(event.target.checked)}
+                    />{' '}
+                    Frames
+                </label>
+                <label>
+                    <input type="checkbox" defaultChecked onChange={(event) => view?.showPaths(event.target.checked)} />{' '}
+                    Paths
+                </label>
+                <label>
+                    Follow{' '}
+                    <select onChange={(event) => view?.follow(event.target.value)}>
+                        <option value="">nothing</option>
+                        {scene?.parts.map((part) => (
+                            <option key={part.name}>{part.name}</option>
+                        ))}
+                    </select>
+                </label>
+                <button onClick={() => void save()}>Picture</button>
+                <span className="quiet">{link}</span>
+            </div>
+            {faults.map((part) => (
+                <p key={part.name} className="robot-fault" role="alert">
+                    <b>{part.name}</b> is faulted: {part.fault}
+                </p>
+            ))}
+            {problem !== '' && (
+                <p className="robot-problem" role="alert">
+                    {problem}
+                </p>
+            )}
+            {scene && scene.problems.length > 0 && (
+                <details className="robot-problem">
+                    <summary>
+                        {scene.problems.length} {scene.problems.length === 1 ? 'thing is' : 'things are'} not drawn as
+                        described
+                    </summary>
+                    <ul>
+                        {scene.problems.map((text) => (
+                            <li key={text}>{text}</li>
+                        ))}
+                    </ul>
+                </details>
+            )}
+            <figure
+                className="robot-scene"
+                ref={place}
+                onPointerMove={(event) => {
+                    if (event.buttons === 0) setLink(view?.linkAt(event.clientX, event.clientY) ?? '');
+                }}
+            />
+        </section>
+    );
+}
