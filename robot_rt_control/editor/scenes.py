@@ -44,13 +44,18 @@ class Scenes:
         self._version = 0
         self._frame, self._looked = b"", -math.inf
 
+    def prepare(self) -> None:
+        """Begin to make a scene, if another description has come: somebody will ask for it."""
+        if self._making is None and self._robot.description() != self._description:
+            self._making = asyncio.get_running_loop().create_task(self._make())
+
     async def scene(self) -> Json:
         """Its `version`, what `view.scene.Scene` has, and `parts`: name and numbers of the links that belong to it.
 
         Raises:
             RobotControlError: there is no description, or it is none.
         """
-        self._follow()
+        self.prepare()
         if self._making is not None:
             await asyncio.shield(self._making)
         if not self._description:
@@ -70,7 +75,7 @@ class Scenes:
         if now - self._looked < _FRESH_S:
             return self._frame
         self._looked = now
-        self._follow()
+        self.prepare()
         positions = self._robot.joint_positions()
         joints = self._scene.get("joints", ())
         q = [positions.get(joint["name"], math.nan) for joint in joints]
@@ -89,20 +94,15 @@ class Scenes:
                 await self._making
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _follow(self) -> None:
-        """Begin to make a scene, if another description has come."""
-        if self._making is None and self._robot.description() != self._description:
-            self._making = asyncio.get_running_loop().create_task(self._make())
-
     async def _make(self) -> None:
         description = self._robot.description()
         loop, problem = asyncio.get_running_loop(), ""
         try:
             made, parts = await loop.run_in_executor(self._threads, self._made, description)
             made["parts"] = part_links(made, parts, await self._names())
-        except RobotControlError as error:
-            made, problem = {"joints": [], "meshes": {}}, str(error)
-            _log.warning("the robot_description cannot be drawn: %s", error)
+        except Exception as error:  # whatever it is, a second attempt would end the same
+            made, problem = {"joints": [], "meshes": {}}, str(error) or type(error).__name__
+            _log.warning("the robot_description cannot be drawn: %s", problem)
         finally:
             self._making = None
         self._version += 1

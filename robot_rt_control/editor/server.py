@@ -51,6 +51,8 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+VIEW = "/view.html"
+"""The page that shows the workcell alone."""
 MAX_UNDER_WAY, MAX_STOPPING = 8, 64
 """Requests of one person that wait for the robot; and those with which more that stop are let in."""
 _STATUS_S = 0.2
@@ -198,6 +200,8 @@ class EditorServer:
 
     async def _file(self, request: web.Request) -> web.StreamResponse:
         path = "/index.html" if request.path == "/" else request.path
+        if path == VIEW:
+            self._scenes.prepare()  # meanwhile the browser loads what draws it
         if path not in self._files:
             raise web.HTTPNotFound(text="there is no such page")
         content, kind = self._files[path]

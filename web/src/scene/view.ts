@@ -8,7 +8,7 @@ import {
     Box3,
     BufferAttribute,
     BufferGeometry,
-    type Color,
+    Color,
     DirectionalLight,
     GridHelper,
     Group,
@@ -124,6 +124,7 @@ export class View {
         for (const [n, link] of scene.links.entries()) {
             if (!FRAME.test(link.name)) continue;
             const axes = new AxesHelper(0.08);
+            axes.setColors(new Color(0xd00000), new Color(0x008a00), new Color(0x0000e0));
             axes.matrixAutoUpdate = false;
             axes.userData.link = n;
             this.frames.add(axes);

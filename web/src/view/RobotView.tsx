@@ -48,6 +48,7 @@ export function RobotView() {
         let made: View | null = null;
         let closed = false;
         let asking = false;
+        let newest: Scene | null = null;
         let timer: ReturnType<typeof setTimeout> | undefined;
         const fetchScene = async (): Promise<void> => {
             if (asking) return;
@@ -61,10 +62,12 @@ export function RobotView() {
                 return;
             }
             setScene(found);
+            newest = found;
             made?.show(found);
         };
         const follow = (): void =>
             store.link.followJoints(document.hidden ? 0 : RATE, (frame) => made?.takeJoints(frame));
+        void fetchScene();
         void import('../scene/view.ts').then(
             (loaded) => {
                 if (closed || !place.current) return;
@@ -76,8 +79,8 @@ export function RobotView() {
                 }
                 Object.assign(place.current, { view: made });
                 setView(made);
+                if (newest) made.show(newest);
                 follow();
-                void fetchScene();
             },
             (error) => setProblem(`The view cannot be loaded: ${(error as Error).message}`),
         );
