@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import re
@@ -20,12 +21,19 @@ from robot_rt_control.blueprint.text.node_kinds import NODE_KINDS
 from robot_rt_control.client.program_state import ProgramState, StrategyState
 from robot_rt_control.editor.keys import Person
 from robot_rt_control.editor.motion_keys import motion_command_keys
+from robot_rt_control.editor.robot import Json
 from robot_rt_control.editor.ros_robot import as_json, shown_status
+from robot_rt_control.editor.scenes import Scenes
 from robot_rt_control.editor.server import EditorServer, plain
 from robot_rt_control.program.exits import Exits, exits_of
 from robot_rt_control.program.file import ProgramTemplate
 
 REPOSITORY = Path(__file__).parents[3]
+URDF = """<robot name="r"><link name="a"/><link name="b"><visual><geometry><sphere radius="1"/></geometry>
+<material name="red"><color rgba="1 0 0 1"/></material></visual></link><link name="c"/><link name="d"/>
+<joint name="turn" type="continuous"><parent link="a"/><child link="b"/></joint>
+<joint name="along" type="continuous"><parent link="a"/><child link="c"/><mimic joint="turn"/></joint>
+<joint name="free" type="floating"><parent link="a"/><child link="d"/></joint></robot>"""
 PRIMITIVES: dict[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),
     "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
@@ -178,6 +186,17 @@ def sent(robot: MemoryRobot) -> Iterator[tuple[str, Any]]:
     for summary in (ended, replace(ended, rehearsed=True)):
         yield "RunInfo", json.loads(run_line(summary))
     yield "Live", live(robot)
+    yield "Scene", scene(robot)
+
+
+def scene(robot: MemoryRobot) -> Json:
+    """With a joint that mimics another, a shape with a color, and a part."""
+    robot.description_text = URDF
+    robot.positions = {"turn": 0.0}
+    robot.parts = lambda: [{"name": "arm", "joint_names": ["turn"]}]  # type: ignore[method-assign]
+    found = asyncio.run(Scenes(robot).scene())
+    assert found["parts"] and found["problems"] and found["links"][1]["shapes"][0]["color"]
+    return found
 
 
 def live(robot: MemoryRobot) -> Mapping[str, Any]:

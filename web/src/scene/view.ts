@@ -56,12 +56,17 @@ export class View {
     private readonly parallel = new OrthographicCamera(-1, 1, 1, -1, -100, 200);
     private camera: PerspectiveCamera | OrthographicCamera = this.perspective;
     private controls: OrbitControls;
-    private robots: Robots | null = null;
+    robots: Robots | null = null;
     private version = -1;
-    private positions = new Float32Array();
+    /** Whether the joints of the scene were drawn at least once. */
+    shown = false;
+    /** [rad or m] of the scene's joints. */
+    positions = new Float32Array();
+    /** The last bytes that came: they come again only when a joint has moved. */
+    private latest: ArrayBuffer | null = null;
     private faulted: ReadonlySet<string> = new Set();
     private readonly frames = new Group();
-    private paths: Path[] = [];
+    paths: Path[] = [];
     private followed = '';
     private followedAt: Vector3 | null = null;
     private waiting = 0;
@@ -118,6 +123,8 @@ export class View {
         );
         this.world.add(this.robots.group);
         this.version = scene.version;
+        this.shown = false;
+        this.positions = new Float32Array();
         for (const path of this.paths) this.world.remove(path.line);
         this.paths = [];
         this.frames.clear();
@@ -132,6 +139,7 @@ export class View {
         for (const link of scene.links) if (TOOL.test(link.name)) this.addPath();
         this.robots.setFaulted(this.faulted);
         this.move();
+        if (this.latest) this.takeJoints(this.latest);
         if (isFirst) {
             this.addGround();
             this.look('any');
@@ -140,9 +148,11 @@ export class View {
 
     /** Bytes of the joints' positions: editor/scenes.py, `frame`. */
     takeJoints(bytes: ArrayBuffer): void {
+        this.latest = bytes;
         if (new DataView(bytes).getUint32(0, true) !== this.version) return this.outdated();
         this.positions = new Float32Array(bytes, 4);
         this.move();
+        this.shown = true;
     }
 
     setFaulted(parts: ReadonlySet<string>): void {
@@ -170,6 +180,11 @@ export class View {
         this.followed = part;
         this.followedAt = null;
         this.move();
+    }
+
+    /** Names of the scene's joints. */
+    get joints(): string[] {
+        return this.robots?.scene.joints.map((joint) => joint.name) ?? [];
     }
 
     /** The pose of a link in the world: 4 by 4, column by column; null: there is none. */
@@ -355,7 +370,8 @@ export class View {
         });
     }
 
-    private paint(): void {
+    /** At once. */
+    paint(): void {
         this.renderer.render(this.world, this.camera);
         this.drawn++;
     }
