@@ -30,6 +30,8 @@ const SKY = 0xf4f6f9;
 /** Points of a tool's path, and the least distance [m] between two. */
 const PATH_POINTS = 4000;
 const PATH_STEP = 0.002;
+/** [rad or m] A joint that moves less is not drawn anew: sensors are noisy, and a picture costs a browser much. */
+const SEEN = 1e-5;
 /** Links that the workcell adds for tools and sensors. */
 const FRAME = /_(tool|frame)$/;
 const TOOL = /_tool$/;
@@ -150,9 +152,12 @@ export class View {
     takeJoints(bytes: ArrayBuffer): void {
         this.latest = bytes;
         if (new DataView(bytes).getUint32(0, true) !== this.version) return this.outdated();
-        this.positions = new Float32Array(bytes, 4);
+        const positions = new Float32Array(bytes, 4);
+        const isNews = positions.some((q, i) => !(Math.abs(q - (this.positions[i] ?? Number.NaN)) < SEEN));
+        if (this.shown && !isNews) return;
+        this.positions = positions;
         this.move();
-        this.shown = true;
+        this.shown = this.isKnown;
     }
 
     setFaulted(parts: ReadonlySet<string>): void {
@@ -303,7 +308,7 @@ export class View {
             if (link) axes.matrix.copy(link.matrixWorld);
             axes.matrixWorldNeedsUpdate = true;
         }
-        if (this.positions.length > 0) this.extendPaths();
+        if (this.isKnown) this.extendPaths();
         const part = this.robots.scene.parts.find((each) => each.name === this.followed);
         const link = part && this.robots.links[part.links.at(-1) ?? -1];
         if (link) {
@@ -315,6 +320,11 @@ export class View {
             this.controls.update();
         }
         this.draw();
+    }
+
+    /** Whether a joint's position is known, or there is none to know. */
+    private get isKnown(): boolean {
+        return this.robots?.scene.joints.length === 0 || this.positions.some((q) => !Number.isNaN(q));
     }
 
     private addPath(): void {

@@ -171,8 +171,9 @@ function content(it: typeof store) {
     if (IS_VIEW)
         return (
             <div className="app" inert={it.talk.dialog !== null}>
-                <Lost />
-                <RobotView />
+                <RobotView>
+                    <Lost />
+                </RobotView>
             </div>
         );
     return (
@@ -308,7 +309,7 @@ function Lost() {
             `No word from the editor for ${shownTime(it.link.silence)} s: what is shown is older. STOP is sent all ` +
                 'the same.',
         );
-    else texts.push(...whatIsLost(it.link.live));
+    else texts.push(...whatIsLost(it.link.live, !IS_VIEW));
     const stops = it.link.live.robot.stops ?? [];
     return (
         <>
@@ -533,6 +534,15 @@ function Centre() {
                     onClick={() => it.talk.show({ kind: 'new' })}>
                     +
                 </button>
+                <button
+                    className="robot-tab"
+                    aria-pressed={it.picture.view === 'robot'}
+                    onClick={() => {
+                        it.picture.view = it.picture.view === 'robot' ? 'picture' : 'robot';
+                        it.changes.tell();
+                    }}>
+                    Robot
+                </button>
             </nav>
             {doc && (
                 <div className="tools" role="toolbar" aria-label="Edit">
@@ -614,7 +624,15 @@ function Centre() {
                 </div>
             )}
             {doc && <Versions />}
-            <div className="view">{it.picture.view === 'text' && doc ? <TextEditor /> : <Canvas />}</div>
+            <div className="view">
+                {it.picture.view === 'robot' ? (
+                    <RobotView />
+                ) : it.picture.view === 'text' && doc ? (
+                    <TextEditor />
+                ) : (
+                    <Canvas />
+                )}
+            </div>
             {doc && (
                 <footer
                     className="mistakes"

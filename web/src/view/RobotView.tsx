@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 
 import type { StoredView, View } from '../scene/view.ts';
 import { ask, askBytes } from '../server.ts';
@@ -35,8 +35,8 @@ function storedViews(): Record<string, StoredView> {
     }
 }
 
-/** The workcell as it moves. */
-export function RobotView() {
+/** The workcell as it moves; what else has to be said is above the picture. */
+export function RobotView({ children }: { children?: ReactNode }) {
     const it = useStore();
     const place = useRef<HTMLElement>(null);
     const [view, setView] = useState<View | null>(null);
@@ -174,6 +174,7 @@ export function RobotView() {
                 <button onClick={() => void save()}>Picture</button>
                 <span className="quiet">{link}</span>
             </div>
+            {children}
             {faults.map((part) => (
                 <p key={part.name} className="robot-fault" role="alert">
                     <b>{part.name}</b> is faulted: {part.fault}
