@@ -86,10 +86,14 @@ class Robot(Protocol):
 
     def joint_positions(self) -> Mapping[str, float]:
         """Without waiting: the last position [rad or m] of each joint of joint_states, in their order. From the first
-        call on they are followed, until `forget_joints`."""
+        call on they are followed, until `forget_scene`."""
 
-    def forget_joints(self) -> None:
-        """Nobody looks at them any more: they cost nothing."""
+    def shapes(self) -> list[Json]:
+        """Without waiting: what the control server draws (goals, paths, forces, rays, limits), as `drawing.shape.Shape`
+        has it, with names for kinds. Followed as the joints."""
+
+    def forget_scene(self) -> None:
+        """Nobody looks at joints and shapes any more: they cost nothing."""
 
     def on_state(self, callback: Callable[[Json], None]) -> None:
         """Call back with the whole BlueprintState at each change, in any thread. The latest one comes first."""

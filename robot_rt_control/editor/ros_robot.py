@@ -9,6 +9,7 @@ from typing import Any
 import sensor_msgs.msg
 import std_msgs.msg
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from visualization_msgs.msg import Marker, MarkerArray
 
 from robot_rt_control import msg, srv
 from robot_rt_control.blueprint.remote import NODE, Blueprints, StartRequest
@@ -24,6 +25,14 @@ _ANSWER_S, _STARTUP_S = 20.0, 5.0
 """For an answer; and for a node to appear: the page says meanwhile that it is not there [s]."""
 _STOP_S = 2.0
 """For the answer to a stop [s]; then the other node is asked."""
+_KINDS = {
+    Marker.LINE_STRIP: "line_strip",
+    Marker.LINE_LIST: "lines",
+    Marker.SPHERE: "sphere",
+    Marker.ARROW: "arrow",
+    Marker.TEXT_VIEW_FACING: "text",
+}
+_MOST_SHAPES, _MOST_POINTS = 1000, 10_000
 _JOINT_STATES = 4
 """Messages of joint_states that are kept: one of each node that publishes them, and the last ones of those."""
 _TYPES = {
@@ -70,6 +79,9 @@ class RosRobot:
         )
         self._joints: Any = None
         self._positions: dict[str, float] = {}
+        self._markers: Any = None
+        self._shapes: list[Json] = []
+        self._latched = latched
 
     def close(self) -> None:
         self._blueprints.close()
@@ -195,10 +207,21 @@ class RosRobot:
             self._positions.update(zip(message.name, message.position, strict=False))
         return self._positions
 
-    def forget_joints(self) -> None:
-        if self._joints is not None:
-            self._client.node.destroy_subscription(self._joints)
-            self._joints, self._positions = None, {}
+    def shapes(self) -> list[Json]:
+        if self._markers is None:
+            self._markers = self._client.node.create_subscription(
+                MarkerArray, "control_server/markers", lambda _: None, self._latched, callback_group=Unspun()
+            )
+        for message in take_all(self._markers):
+            self._shapes = marker_shapes(message)
+        return self._shapes
+
+    def forget_scene(self) -> None:
+        for subscription in (self._joints, self._markers):
+            if subscription is not None:
+                self._client.node.destroy_subscription(subscription)
+        self._joints = self._markers = None
+        self._positions, self._shapes = {}, []
 
     def on_state(self, callback: Callable[[Json], None]) -> None:
         self._blueprints.add_state_listener(lambda state: callback(as_json(state)))
@@ -215,6 +238,32 @@ def silences(now: float, **heard: float | None) -> dict[str, float]:
     every look is news. None: it has never been heard, which is no silence."""
     ages = {name: now - at for name, at in heard.items() if at is not None}
     return {name: float(int(age)) if age >= 1.0 else round(age, 1) for name, age in ages.items() if age > SILENT_S}
+
+
+def marker_shapes(message: Any) -> list[Json]:
+    """The shapes of a visualization_msgs/MarkerArray that is whole, as ours are; kinds that we do not send are left
+    out, and so is what is beyond bounds that ours keep."""
+    found: list[Json] = []
+    for marker in message.markers[:_MOST_SHAPES]:
+        kind = _KINDS.get(marker.type)
+        if kind is None or marker.action != Marker.ADD:
+            continue
+        points = marker.points[:_MOST_POINTS] or [marker.pose.position]
+        found.append({
+            "namespace": marker.ns,
+            "frame": marker.header.frame_id,
+            "kind": kind,
+            "points": [[p.x, p.y, p.z] for p in points],
+            "size": marker.scale.z if kind == "text" else marker.scale.x,
+            "color": _rgba(marker.color),
+            "colors": [_rgba(color) for color in marker.colors[:_MOST_POINTS]],
+            "text": marker.text,
+        })  # fmt: skip
+    return found
+
+
+def _rgba(color: Any) -> list[float]:
+    return [color.r, color.g, color.b, color.a]
 
 
 def shown_status(status: Any, programs: Iterable[ProgramState]) -> Json:

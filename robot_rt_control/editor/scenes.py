@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import json
 import logging
 import math
 import struct
@@ -23,6 +24,8 @@ _JOINTS_S = 1.0
 """joint_states have come within this time [s], if anybody publishes them."""
 _FRESH_S = 0.008
 """Browsers that ask within this time [s] get the same positions."""
+_SHAPES_S = 0.1
+"""The control server draws no more often [s]."""
 _log = logging.getLogger(__name__)
 
 
@@ -43,6 +46,7 @@ class Scenes:
         self._problem = ""
         self._version = 0
         self._frame, self._looked = b"", -math.inf
+        self._shapes, self._shapes_looked = "", -math.inf
 
     def prepare(self) -> None:
         """Begin to make a scene, if another description has come: somebody will ask for it."""
@@ -83,9 +87,18 @@ class Scenes:
         self._frame = struct.pack(f"<I{len(q)}f", self._version, *q)
         return self._frame
 
+    def shapes(self) -> str:
+        """What is drawn besides: {"shapes": [...]}, as `Robot.shapes`."""
+        now = time.monotonic()
+        if now - self._shapes_looked >= _SHAPES_S:
+            self._shapes_looked = now
+            found = [shape for shape in self._robot.shapes() if _is_finite(shape)]
+            self._shapes = json.dumps({"shapes": found}, allow_nan=False, separators=(",", ":"))
+        return self._shapes
+
     def rest(self) -> None:
         """Nobody looks."""
-        self._robot.forget_joints()
+        self._robot.forget_scene()
 
     async def close(self) -> None:
         if self._making is not None:
@@ -132,6 +145,11 @@ class Scenes:
         except RobotControlError as error:
             _log.warning("parts are not told apart: %s", error)
             return found, []
+
+
+def _is_finite(shape: Json) -> bool:
+    numbers = [shape["size"], *shape["color"], *(n for row in (*shape["points"], *shape["colors"]) for n in row)]
+    return all(map(math.isfinite, numbers))
 
 
 def part_links(scene: Json, parts: list[Json], names: list[str]) -> list[Json]:

@@ -35,10 +35,11 @@ class Watchers:
 
     Args:
         joints: where the joints of the scene are now, as bytes.
+        shapes: what is drawn beside its robots, as text.
     """
 
-    def __init__(self, logs: RunLogs, joints: Callable[[], bytes] = bytes) -> None:
-        self.logs, self.joints = logs, joints
+    def __init__(self, logs: RunLogs, joints: Callable[[], bytes] = bytes, shapes: Callable[[], str] = str) -> None:
+        self.logs, self.joints, self.shapes = logs, joints, shapes
         self.all: set[Watcher] = set()
         self.text = ""
         """The whole state."""
@@ -160,13 +161,15 @@ class Watcher:
 
     async def _send_joints(self, socket: web.WebSocketResponse) -> None:
         """At its own rate, as long as they change."""
-        sent = b""
+        sent, drawn = b"", ""
         while not socket.closed:
             await self._follows.wait()
-            frame = self._watchers.joints()
+            frame, shapes = self._watchers.joints(), self._watchers.shapes()
             if frame != sent and not await self._sent(socket, socket.send_bytes(frame)):
                 return
-            sent = frame
+            if shapes != drawn and not await self._sent(socket, socket.send_str(shapes)):
+                return
+            sent, drawn = frame, shapes
             await asyncio.sleep(1.0 / max(self.joints, 0.1))
 
     async def _sent(self, socket: web.WebSocketResponse, sending: Coroutine[Any, Any, None]) -> bool:

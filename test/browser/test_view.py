@@ -95,7 +95,6 @@ def test_the_picture_differs_where_the_robot_moved(
 ) -> None:
     workcell = bring(robot, "iiwa")
     page = see()
-    page.get_by_label("Paths").uncheck()
     before = pixels(page, robot)
     assert np.array_equal(before, pixels(page, robot)), "a robot at rest is drawn alike"
     picture(page, "view_iiwa")
@@ -226,24 +225,69 @@ def test_the_view_has_stop_and_is_read_by_all(see: Callable[..., Any], robot: Me
     until(page, lambda: robot.stopped)
 
 
-def test_a_tool_path_and_a_followed_part(see: Callable[..., Any], robot: MemoryRobot, picture: Any) -> None:
+def test_what_the_control_server_draws_follows_its_frame(
+    see: Callable[..., Any], robot: MemoryRobot, picture: Any
+) -> None:
+    bring(robot, "iiwa")
+    page = see()
+    robot.positions = dict.fromkeys(robot.positions, 0.6)
+    before = pixels(page, robot)
+
+    def shape(kind: str, frame: str, *points: list[float], **more: Any) -> dict[str, Any]:
+        return {"namespace": "goal", "frame": frame, "kind": kind, "points": list(points), "size": 0.05,
+                "color": [0.9, 0.1, 0.1, 1.0], "colors": [], "text": "", **more}  # fmt: skip
+
+    robot.drawn_shapes = [
+        shape("sphere", "arm_tool", [0, 0, 0.1]),
+        shape("arrow", "arm_tool", [0, 0, 0.2], [0, 0, 0.4], namespace="contact_force"),
+        shape("lines", "world", [0, 0, 0], [0.5, 0, 0], [0, 0, 0], [0, 0.5, 0], colors=[[1, 0, 0, 1]] * 4),
+        shape("line_strip", "world", [0.5, 0, 0], [0.5, 0.5, 0], [0.5, 0.5, 0.5], namespace="path"),
+        shape("text", "world", [0.5, 0.5, 0.6], text="joint 4", size=0.1, namespace="limits"),
+        shape("sphere", "no_such_link", [0, 0, 0]),
+        shape("lines", "world"),
+        shape("arrow", "world", [0, 0, 0], [0, 0, 0]),
+        shape("unknown", "world", [0, 0, 0]),
+    ]
+    drawn = f"{VIEW}.shapes.drawn"
+    page.wait_for_function(f"() => {drawn}.length === 5")
+    after = pixels(page, robot)
+    picture(page, "view_shapes")
+    assert np.count_nonzero(np.abs(after - before).max(axis=2) > 60) > 500
+    place = f"() => {drawn}[0].getWorldPosition({VIEW}.stored && {drawn}[0].position.clone()).toArray()"
+    for q in (0.6, 0.2):
+        robot.positions = dict.fromkeys(robot.positions, q)
+        at(page, robot)
+        assert np.allclose(page.evaluate(place), (pose(page, "arm_tool") @ [0, 0, 0.1, 1])[:3], atol=1e-6)
+    page.get_by_text("Drawn", exact=True).click()
+    page.get_by_label("goals").uncheck()
+    assert page.evaluate(f"() => {drawn}.map(each => each.userData.namespace)") == ["contact_force", "path", "limits"]
+    robot.drawn_shapes = []
+    page.wait_for_function(f"() => {drawn}.length === 0")
+
+
+def test_a_followed_part_stays_in_the_middle(see: Callable[..., Any], robot: MemoryRobot) -> None:
     workcell = bring(robot, "iiwa")
     page = see()
-    first = workcell.joint_state_names()["arm"][0]
-    for i in range(20):
-        robot.positions[first] = 0.1 + 0.05 * i
-        at(page, robot)
-    counts = page.evaluate(f"() => {VIEW}.paths.map(path => path.count)")
-    assert counts == [21] or counts == [20]
     before = page.evaluate(f"() => {VIEW}.stored.target")
     page.get_by_label("Follow").select_option("arm")
-    robot.positions[first] += 0.5
+    robot.positions[workcell.joint_state_names()["arm"][1]] += 0.5
     at(page, robot)
     after = page.evaluate(f"() => {VIEW}.stored.target")
     last = page.evaluate(f"() => {VIEW}.robots.scene.parts[0].links.at(-1)")
     name = page.evaluate(f"n => {VIEW}.robots.scene.links[n].name", last)
-    assert after != before and np.allclose(after, pose(page, name)[:3, 3])
-    picture(page, "view_path")
+    assert np.linalg.norm(np.subtract(after, before)) > 0.1 and np.allclose(after, pose(page, name)[:3, 3])
+
+
+def test_the_view_is_a_tab_of_the_editor(come: Callable[..., Any], robot: MemoryRobot, picture: Any) -> None:
+    bring(robot, "iiwa")
+    page = come()
+    page.get_by_role("button", name="Robot", exact=True).click()
+    page.wait_for_function(f"() => {VIEW}?.shown")
+    at(page, robot)
+    picture(page, "view_tab")
+    assert robot.joints_followed
+    page.get_by_role("button", name="Robot", exact=True).click()
+    until(page, lambda: not robot.joints_followed)
 
 
 def test_the_editor_is_served_beside_it(come: Callable[..., Any], editor: Served, robot: MemoryRobot) -> None:

@@ -203,6 +203,7 @@ class MemoryRobot:
         self.description_text = ""
         self.positions: dict[str, float] = {}
         self.joints_followed = False
+        self.drawn_shapes: list[Json] = []
         self.faults: dict[str, str] = {}
         self.program_states: list[Json] = []
         self.started = time.monotonic()
@@ -634,7 +635,10 @@ class MemoryRobot:
         self.joints_followed = True
         return self.positions
 
-    def forget_joints(self) -> None:
+    def shapes(self) -> list[Json]:
+        return self.drawn_shapes
+
+    def forget_scene(self) -> None:
         self.joints_followed = False
 
     def on_state(self, callback: Callable[[Json], None]) -> None:

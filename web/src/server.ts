@@ -1,6 +1,6 @@
 // Requests to the editor's server, and the socket that shows what is true now.
 
-import type { Answer, Live } from './wire.ts';
+import type { Answer, DrawnShape, Live } from './wire.ts';
 
 export class NotEntered extends Error {}
 
@@ -52,12 +52,14 @@ export class LiveSocket {
     /**
      * @param wishes what the page wants to see, besides what all see.
      * @param takeJoints called with the joints' positions, if they are among the wishes.
+     * @param takeShapes called with what is drawn besides, likewise.
      */
     constructor(
         private readonly take: (live: Live) => void,
         private readonly changed: (connected: boolean) => void,
         private readonly wishes: () => { variables: string[]; run: string; records: number; joints: number },
         private readonly takeJoints: (frame: ArrayBuffer) => void,
+        private readonly takeShapes: (shapes: DrawnShape[]) => void,
     ) {
         this.connect();
     }
@@ -100,6 +102,8 @@ export class LiveSocket {
             this.heard = performance.now();
             if (message.data instanceof ArrayBuffer) return this.takeJoints(message.data);
             const text = String(message.data);
+            if (text.startsWith('{"shapes":'))
+                return this.takeShapes((JSON.parse(text) as { shapes: DrawnShape[] }).shapes);
             if (text === this.last) return; // said again, so that its silence would be heard
             this.last = text;
             this.take(JSON.parse(text) as Live);

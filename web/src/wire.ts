@@ -257,6 +257,19 @@ export interface SceneLink {
     shapes: SceneShape[];
 }
 
+/** Something drawn in the frame of a link: robot_rt_control/drawing/shape.py. */
+export interface DrawnShape {
+    namespace: string;
+    frame: string;
+    /** line_strip, lines, sphere, arrow or text. */
+    kind: string;
+    points: number[][];
+    size: number;
+    color: number[];
+    colors: number[][];
+    text: string;
+}
+
 export interface Scene {
     version: number;
     name: string;

@@ -15,13 +15,18 @@ import pytest
 from memory_robot import CONFIG, MemoryRobot
 from served_editor import Served
 
+from robot_rt_control.drawing.shape import Shape, ShapeKind
 from robot_rt_control.editor import scenes
+from robot_rt_control.editor.ros_robot import marker_shapes
 from robot_rt_control.editor.scenes import Scenes, part_links
 from robot_rt_control.model.workcell.workcell import load_workcell
+from robot_rt_control.ros.marker_messages import markers_message
 from robot_rt_control.vocabulary.errors import NoAnswer, RobotControlError
 
 AT_MOST = 120.0
 """[s] of waiting for what comes at once, except on a busy machine."""
+ONE = ("SPHERE", "TEXT")
+"""Kinds of shapes with one point."""
 WORKCELL = load_workcell(CONFIG)
 URDF = """<robot name="r"><link name="a"><visual><geometry><mesh filename="file://{mesh}"/></geometry></visual></link>
 <link name="b"/><link name="c"/>
@@ -239,6 +244,28 @@ def test_E21_a_rate_that_is_none_closes_the_socket(editor: Served, rate: Any) ->
             return message.data
 
     assert asyncio.run(work()) == aiohttp.WSCloseCode.POLICY_VIOLATION
+
+
+def test_each_kind_of_shape_comes_back_from_its_marker() -> None:
+    points = ((0.0, 1.0, 2.0), (3.0, 4.0, 5.0))
+    shapes = [
+        Shape(namespace=kind.name, frame="tool", kind=kind, points=points[: 1 if kind.name in ONE else 2], size=0.25,
+              color=(0.5, 0.25, 0.0, 1.0), text="a" * (kind is ShapeKind.TEXT))
+        for kind in ShapeKind
+    ]  # fmt: skip
+    found = marker_shapes(markers_message(shapes))
+    assert [each["kind"].upper() for each in found] == [kind.name for kind in ShapeKind]
+    for shape, each in zip(shapes, found, strict=True):
+        assert each == {
+            "namespace": shape.namespace, "frame": "tool", "kind": each["kind"], "size": 0.25, "colors": [],
+            "points": [list(point) for point in shape.points], "color": [0.5, 0.25, 0.0, 1.0], "text": shape.text,
+        }  # fmt: skip
+
+
+def test_a_shape_that_is_not_finite_is_left_out(robot: MemoryRobot) -> None:
+    good = {"size": 1.0, "color": [0.0] * 4, "colors": [], "points": [[0.0, 0.0, 0.0]]}
+    robot.drawn_shapes = [good, {**good, "points": [[0.0, math.nan, 0.0]]}, {**good, "size": math.inf}]
+    assert json.loads(Scenes(robot).shapes()) == {"shapes": [good]}
 
 
 def test_the_page_of_the_view_has_the_scene_made_at_once(editor: Served, robot: MemoryRobot, mesh: Path) -> None:

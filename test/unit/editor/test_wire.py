@@ -19,14 +19,16 @@ from robot_rt_control.blueprint.node.messages import run_line
 from robot_rt_control.blueprint.runs.run_history import RunSummary
 from robot_rt_control.blueprint.text.node_kinds import NODE_KINDS
 from robot_rt_control.client.program_state import ProgramState, StrategyState
+from robot_rt_control.drawing.shape import GREEN, RED, Shape, ShapeKind
 from robot_rt_control.editor.keys import Person
 from robot_rt_control.editor.motion_keys import motion_command_keys
 from robot_rt_control.editor.robot import Json
-from robot_rt_control.editor.ros_robot import as_json, shown_status
+from robot_rt_control.editor.ros_robot import as_json, marker_shapes, shown_status
 from robot_rt_control.editor.scenes import Scenes
 from robot_rt_control.editor.server import EditorServer, plain
 from robot_rt_control.program.exits import Exits, exits_of
 from robot_rt_control.program.file import ProgramTemplate
+from robot_rt_control.ros.marker_messages import markers_message
 
 REPOSITORY = Path(__file__).parents[3]
 URDF = """<robot name="r"><link name="a"/><link name="b"><visual><geometry><sphere radius="1"/></geometry>
@@ -187,6 +189,9 @@ def sent(robot: MemoryRobot) -> Iterator[tuple[str, Any]]:
         yield "RunInfo", json.loads(run_line(summary))
     yield "Live", live(robot)
     yield "Scene", scene(robot)
+    line = Shape(namespace="goal", frame="world", kind=ShapeKind.LINES, points=((0.0, 1.0, 2.0),), size=0.1, color=RED,
+                 colors=(GREEN,))  # fmt: skip
+    yield "DrawnShape", marker_shapes(markers_message([line]))[0]
 
 
 def scene(robot: MemoryRobot) -> Json:

@@ -1,11 +1,13 @@
 // What the scene needs of three.js. It is a file of its own in the package: it changes only with its version.
 
 export {
+    ArrowHelper,
     AxesHelper,
     Box3,
     BoxGeometry,
     BufferAttribute,
     BufferGeometry,
+    CanvasTexture,
     Color,
     CylinderGeometry,
     DirectionalLight,
@@ -15,8 +17,10 @@ export {
     HemisphereLight,
     Line,
     LineBasicMaterial,
+    LineSegments,
     Matrix4,
     Mesh,
+    MeshBasicMaterial,
     MeshLambertMaterial,
     type Object3D,
     OrthographicCamera,
@@ -24,6 +28,8 @@ export {
     Raycaster,
     Scene,
     SphereGeometry,
+    Sprite,
+    SpriteMaterial,
     Vector2,
     Vector3,
     WebGLRenderer,

@@ -1,20 +1,18 @@
-// The picture of the workcell: camera, light, ground, frames and paths of tools. It is loaded when somebody opens it.
+// The picture of the workcell: camera, light, ground, frames, and what the control server draws. It is loaded when
+// somebody opens it.
 
-import type { Scene as SceneOfRobots } from '../wire.ts';
+import type { DrawnShape, Scene as SceneOfRobots } from '../wire.ts';
 import { decode, type Piece } from './mesh.ts';
 import { Robots } from './robots.ts';
+import { Shapes } from './shapes.ts';
 import {
     AxesHelper,
     Box3,
-    BufferAttribute,
-    BufferGeometry,
     Color,
     DirectionalLight,
     GridHelper,
     Group,
     HemisphereLight,
-    Line,
-    LineBasicMaterial,
     Mesh,
     OrbitControls,
     OrthographicCamera,
@@ -27,14 +25,10 @@ import {
 } from './three.ts';
 
 const SKY = 0xf4f6f9;
-/** Points of a tool's path, and the least distance [m] between two. */
-const PATH_POINTS = 4000;
-const PATH_STEP = 0.002;
 /** [rad or m] A joint that moves less is not drawn anew: sensors are noisy, and a picture costs a browser much. */
 const SEEN = 1e-5;
 /** Links that the workcell adds for tools and sensors. */
 const FRAME = /_(tool|frame)$/;
-const TOOL = /_tool$/;
 
 /** Directions from which a workcell is looked at. */
 export const DIRECTIONS = { any: [1, -1.3, 0.7], front: [1, 0, 0], left: [0, 1, 0], top: [0, 0, 1] } as const;
@@ -43,12 +37,6 @@ export interface StoredView {
     eye: number[];
     target: number[];
     orthographic: boolean;
-}
-
-interface Path {
-    line: Line<BufferGeometry, LineBasicMaterial>;
-    points: Float32Array;
-    count: number;
 }
 
 export class View {
@@ -68,7 +56,7 @@ export class View {
     private latest: ArrayBuffer | null = null;
     private faulted: ReadonlySet<string> = new Set();
     private readonly frames = new Group();
-    paths: Path[] = [];
+    readonly shapes = new Shapes();
     private followed = '';
     private followedAt: Vector3 | null = null;
     private waiting = 0;
@@ -127,8 +115,6 @@ export class View {
         this.version = scene.version;
         this.shown = false;
         this.positions = new Float32Array();
-        for (const path of this.paths) this.world.remove(path.line);
-        this.paths = [];
         this.frames.clear();
         for (const [n, link] of scene.links.entries()) {
             if (!FRAME.test(link.name)) continue;
@@ -138,7 +124,7 @@ export class View {
             axes.userData.link = n;
             this.frames.add(axes);
         }
-        for (const link of scene.links) if (TOOL.test(link.name)) this.addPath();
+        this.shapes.show(this.shapes.all, this.robots);
         this.robots.setFaulted(this.faulted);
         this.move();
         if (this.latest) this.takeJoints(this.latest);
@@ -171,13 +157,16 @@ export class View {
         this.draw();
     }
 
-    /** Show the way of each tool, from now on. */
-    showPaths(on: boolean): void {
-        for (const path of this.paths) {
-            path.line.visible = on;
-            path.count = 0;
-        }
+    /** Draw these beside the robots, and no others. */
+    takeShapes(shapes: DrawnShape[]): void {
+        if (this.robots) this.shapes.show(shapes, this.robots);
         this.draw();
+    }
+
+    /** Draw the shapes of these namespaces no more. */
+    hide(namespaces: ReadonlySet<string>): void {
+        this.shapes.hidden = namespaces;
+        this.takeShapes(this.shapes.all);
     }
 
     /** Keep a part in the middle; empty: none. */
@@ -203,8 +192,8 @@ export class View {
         const at = new Vector2((2 * (x - box.left)) / box.width - 1, 1 - (2 * (y - box.top)) / box.height);
         const ray = new Raycaster();
         ray.setFromCamera(at, this.camera);
-        const hit = this.robots ? ray.intersectObject(this.robots.group)[0] : undefined;
-        return hit?.object.parent?.name ?? '';
+        const hits = this.robots ? ray.intersectObject(this.robots.group) : [];
+        return hits.find((hit) => hit.object instanceof Mesh)?.object.parent?.name ?? '';
     }
 
     /** The color of a link's first shape, red, green, blue. */
@@ -308,7 +297,6 @@ export class View {
             if (link) axes.matrix.copy(link.matrixWorld);
             axes.matrixWorldNeedsUpdate = true;
         }
-        if (this.isKnown) this.extendPaths();
         const part = this.robots.scene.parts.find((each) => each.name === this.followed);
         const link = part && this.robots.links[part.links.at(-1) ?? -1];
         if (link) {
@@ -325,35 +313,6 @@ export class View {
     /** Whether a joint's position is known, or there is none to know. */
     private get isKnown(): boolean {
         return this.robots?.scene.joints.length === 0 || this.positions.some((q) => !Number.isNaN(q));
-    }
-
-    private addPath(): void {
-        const points = new Float32Array(3 * PATH_POINTS);
-        const line = new Line(new BufferGeometry(), new LineBasicMaterial({ color: 0x1d4ed8 }));
-        line.geometry.setAttribute('position', new BufferAttribute(points, 3));
-        line.geometry.setDrawRange(0, 0);
-        line.frustumCulled = false;
-        this.world.add(line);
-        this.paths.push({ line, points, count: 0 });
-    }
-
-    private extendPaths(): void {
-        const tools = this.robots?.links.filter((link) => TOOL.test(link.name)) ?? [];
-        for (const [n, path] of this.paths.entries()) {
-            const tool = tools[n];
-            if (!tool || !path.line.visible) continue;
-            const at = new Vector3().setFromMatrixPosition(tool.matrixWorld);
-            const last = new Vector3().fromArray(path.points, 3 * Math.max(path.count - 1, 0));
-            if (path.count > 0 && at.distanceTo(last) < PATH_STEP) continue;
-            if (path.count === PATH_POINTS) {
-                path.points.copyWithin(0, (3 * PATH_POINTS) / 2); // the older half goes
-                path.count = PATH_POINTS / 2;
-            }
-            at.toArray(path.points, 3 * path.count++);
-            path.line.geometry.setDrawRange(0, path.count);
-            const written = path.line.geometry.getAttribute('position') as BufferAttribute;
-            written.needsUpdate = true;
-        }
     }
 
     private addGround(): void {

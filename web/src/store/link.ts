@@ -1,7 +1,7 @@
 // The live state, and whether the editor still speaks.
 
 import { LiveSocket } from '../server.ts';
-import type { Live } from '../wire.ts';
+import type { DrawnShape, Live } from '../wire.ts';
 import type { Changes } from './changes.ts';
 
 /** [s] of silence of the editor after which the page says so, and after which it connects anew. */
@@ -25,6 +25,7 @@ export class Link {
     /** [Hz] at which the page wants the joints of the scene; 0: it shows none. */
     private jointRate = 0;
     private takeJoints: (frame: ArrayBuffer) => void = () => {};
+    private takeShapes: (shapes: DrawnShape[]) => void = () => {};
     private socket: LiveSocket | null = null;
 
     /**
@@ -54,6 +55,7 @@ export class Link {
             },
             () => ({ variables: this.watched, ...this.followed(), joints: this.jointRate }),
             (frame) => this.takeJoints(frame),
+            (shapes) => this.takeShapes(shapes),
         );
         let looked = performance.now();
         setInterval(() => {
@@ -74,10 +76,15 @@ export class Link {
         this.socket?.tell();
     }
 
-    /** Have the joints' positions from now on; rate 0: no more. */
-    followJoints(rate: number, take: (frame: ArrayBuffer) => void): void {
+    /** Have the joints' positions, and what is drawn besides, from now on; rate 0: no more. */
+    followScene(
+        rate: number,
+        takeJoints: (frame: ArrayBuffer) => void = () => {},
+        takeShapes: (shapes: DrawnShape[]) => void = () => {},
+    ): void {
         this.jointRate = rate;
-        this.takeJoints = take;
+        this.takeJoints = takeJoints;
+        this.takeShapes = takeShapes;
         this.tellWishes();
     }
 

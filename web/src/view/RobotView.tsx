@@ -12,6 +12,15 @@ const AGAIN_MS = 2000;
 /** Meshes that are asked for at once: a person may have so many requests under way. */
 const AT_ONCE = 4;
 const STORED = 'robot_rt_control.views';
+/** Of what the control server draws. */
+const NAMESPACES: Record<string, string> = {
+    goal: 'goals',
+    path: 'ways of tools',
+    planned_path: 'planned paths',
+    contact_force: 'contact forces',
+    rays: 'rays of sensors',
+    limits: 'limits that are near',
+};
 const NUMBERS = ['1', '2', '3', '4'];
 
 let waiting: Promise<unknown>[] = [];
@@ -43,6 +52,7 @@ export function RobotView({ children }: { children?: ReactNode }) {
     const [scene, setScene] = useState<Scene | null>(null);
     const [problem, setProblem] = useState('');
     const [link, setLink] = useState('');
+    const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
     const [isFlat, setFlat] = useState(false);
     useEffect(() => {
         let made: View | null = null;
@@ -66,7 +76,11 @@ export function RobotView({ children }: { children?: ReactNode }) {
             made?.show(found);
         };
         const follow = (): void =>
-            store.link.followJoints(document.hidden ? 0 : RATE, (frame) => made?.takeJoints(frame));
+            store.link.followScene(
+                document.hidden ? 0 : RATE,
+                (frame) => made?.takeJoints(frame),
+                (shapes) => made?.takeShapes(shapes),
+            );
         void fetchScene();
         void import('../scene/view.ts').then(
             (loaded) => {
@@ -89,7 +103,7 @@ export function RobotView({ children }: { children?: ReactNode }) {
             closed = true;
             clearTimeout(timer);
             document.removeEventListener('visibilitychange', follow);
-            store.link.followJoints(0, () => {});
+            store.link.followScene(0);
             made?.close();
         };
     }, []);
@@ -158,10 +172,25 @@ export function RobotView({ children }: { children?: ReactNode }) {
                     />{' '}
                     Frames
                 </label>
-                <label>
-                    <input type="checkbox" defaultChecked onChange={(event) => view?.showPaths(event.target.checked)} />{' '}
-                    Paths
-                </label>
+                <details className="robot-shown">
+                    <summary>Drawn</summary>
+                    {Object.entries(NAMESPACES).map(([namespace, words]) => (
+                        <label key={namespace}>
+                            <input
+                                type="checkbox"
+                                checked={!hidden.has(namespace)}
+                                onChange={(event) => {
+                                    const next = new Set(hidden);
+                                    if (event.target.checked) next.delete(namespace);
+                                    else next.add(namespace);
+                                    setHidden(next);
+                                    view?.hide(next);
+                                }}
+                            />{' '}
+                            {words}
+                        </label>
+                    ))}
+                </details>
                 <label>
                     Follow{' '}
                     <select onChange={(event) => view?.follow(event.target.value)}>
