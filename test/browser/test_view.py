@@ -38,7 +38,7 @@ def see(come: Callable[..., Any]) -> Callable[..., Any]:
 
     def seeing(name: str = "Ann", **options: Any) -> Any:
         page = come(name, page_name=PAGE, **options)
-        page.wait_for_function(f"() => {VIEW}?.shown")
+        page.wait_for_function(f"() => {VIEW}?.shown && {VIEW}.robots.loading === 0")
         return page
 
     return seeing

@@ -34,6 +34,8 @@ export class Robots {
     private readonly painted: Painted[] = [];
     private readonly moving: { link: Group; of: SceneLink; X: Matrix4; axis: Vector3 }[] = [];
     private gone = false;
+    /** Meshes that have not come yet. */
+    loading = 0;
 
     /** @param changed called when a mesh has come, and has to be drawn. */
     constructor(
@@ -119,8 +121,10 @@ export class Robots {
         if (shape.kind === 'box') add(new BoxGeometry(a, b, c), color);
         else if (shape.kind === 'sphere') add(new SphereGeometry(a, 32, 16), color);
         else if (shape.kind === 'cylinder') add(new CylinderGeometry(a, a, b, 40).rotateX(Math.PI / 2), color);
-        else
+        else {
+            this.loading++;
             void piecesOf(shape.mesh).then((pieces) => {
+                this.loading--;
                 if (this.gone) return;
                 for (const piece of pieces) {
                     const geometry = new BufferGeometry();
@@ -132,5 +136,6 @@ export class Robots {
                 }
                 changed();
             });
+        }
     }
 }

@@ -60,10 +60,13 @@ export class View {
     private followed = '';
     private followedAt: Vector3 | null = null;
     private waiting = 0;
+    /** Somebody has aimed the camera: what comes later does not. */
+    private isAimed = false;
     private readonly pieces = new Map<string, Promise<Piece[]>>();
     private readonly observer: ResizeObserver;
     /** Pictures that were drawn. */
     drawn = 0;
+    private ground: GridHelper | null = null;
 
     /**
      * Throws Error: the browser draws no 3D.
@@ -88,7 +91,7 @@ export class View {
         this.observer = new ResizeObserver(() => this.resize());
         this.observer.observe(container);
         this.resize();
-        this.look('any');
+        this.aim();
     }
 
     close(): void {
@@ -104,12 +107,11 @@ export class View {
 
     /** Show a scene, from now on. */
     show(scene: SceneOfRobots): void {
-        const isFirst = this.robots === null;
         this.robots?.dispose();
         this.robots = new Robots(
             scene,
             (mesh) => this.piecesOf(mesh),
-            () => this.draw(),
+            () => this.aim(),
         );
         this.world.add(this.robots.group);
         this.version = scene.version;
@@ -128,10 +130,8 @@ export class View {
         this.robots.setFaulted(this.faulted);
         this.move();
         if (this.latest) this.takeJoints(this.latest);
-        if (isFirst) {
-            this.addGround();
-            this.look('any');
-        }
+        this.ground ??= this.addGround();
+        this.aim();
     }
 
     /** Bytes of the joints' positions: editor/scenes.py, `frame`. */
@@ -143,6 +143,7 @@ export class View {
         if (this.shown && !isNews) return;
         this.positions = positions;
         this.move();
+        if (!this.shown) this.aim();
         this.shown = this.isKnown;
     }
 
@@ -171,6 +172,7 @@ export class View {
 
     /** Keep a part in the middle; empty: none. */
     follow(part: string): void {
+        this.isAimed = true;
         this.followed = part;
         this.followedAt = null;
         this.move();
@@ -207,13 +209,24 @@ export class View {
 
     /** Look at all robots, from a direction. */
     look(from: keyof typeof DIRECTIONS): void {
+        this.isAimed = true;
+        this.lookFrom(from);
+    }
+
+    /** Look at all robots, unless somebody has aimed the camera. */
+    private aim(): void {
+        if (!this.isAimed) this.lookFrom('any');
+        this.draw();
+    }
+
+    private lookFrom(from: keyof typeof DIRECTIONS): void {
         const box = this.bounds();
         const target = box.getCenter(new Vector3());
         const radius = Math.max(box.getSize(new Vector3()).length() / 2, 0.2);
         const direction = new Vector3(...DIRECTIONS[from]).normalize();
         if (from === 'top') direction.set(0, -0.001, 1); // seen from above, x points to the right
         const distance = (1.15 * radius) / Math.sin((this.perspective.fov * Math.PI) / 360);
-        this.restore({
+        this.put({
             eye: target.clone().addScaledVector(direction, distance).toArray(),
             target: target.toArray(),
             orthographic: this.camera === this.parallel,
@@ -229,6 +242,11 @@ export class View {
     }
 
     restore(view: StoredView): void {
+        this.isAimed = true;
+        this.put(view);
+    }
+
+    private put(view: StoredView): void {
         const camera = view.orthographic ? this.parallel : this.perspective;
         if (camera !== this.camera) {
             this.controls.dispose();
@@ -256,6 +274,9 @@ export class View {
     private controlled(): OrbitControls {
         const controls = new OrbitControls(this.camera, this.renderer.domElement);
         controls.addEventListener('change', () => this.draw());
+        controls.addEventListener('start', () => {
+            this.isAimed = true;
+        });
         controls.minDistance = 0.05;
         controls.maxDistance = 100;
         return controls;
@@ -315,11 +336,12 @@ export class View {
         return this.robots?.scene.joints.length === 0 || this.positions.some((q) => !Number.isNaN(q));
     }
 
-    private addGround(): void {
+    private addGround(): GridHelper {
         const size = this.bounds().getSize(new Vector3());
         const half = Math.max(2, Math.ceil(Math.max(size.x, size.y)));
         const grid = new GridHelper(2 * half, 4 * half, 0x94a3b8, 0xd5dce4).rotateX(Math.PI / 2);
         this.world.add(grid);
+        return grid;
     }
 
     private piecesOf(mesh: string): Promise<Piece[]> {
