@@ -33,8 +33,8 @@ _KINDS = {
     Marker.TEXT_VIEW_FACING: "text",
 }
 _MOST_SHAPES, _MOST_POINTS = 1000, 10_000
-_JOINT_STATES = 4
-"""Messages of joint_states that are kept: one of each node that publishes them, and the last ones of those."""
+_JOINT_STATES = 1
+"""Messages of joint_states that are kept: the executor publishes more than anybody sees, and each takes time."""
 _TYPES = {
     "list_skills": srv.ListSkills,
     "save_skill": srv.SaveSkill,
@@ -253,7 +253,7 @@ def marker_shapes(message: Any) -> list[Json]:
             "namespace": marker.ns,
             "frame": marker.header.frame_id,
             "kind": kind,
-            "points": [[p.x, p.y, p.z] for p in points],
+            "points": [[round(p.x, 4), round(p.y, 4), round(p.z, 4)] for p in points],  # noise is no news
             "size": marker.scale.z if kind == "text" else marker.scale.x,
             "color": _rgba(marker.color),
             "colors": [_rgba(color) for color in marker.colors[:_MOST_POINTS]],

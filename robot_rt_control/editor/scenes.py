@@ -24,8 +24,8 @@ _JOINTS_S = 1.0
 """joint_states have come within this time [s], if anybody publishes them."""
 _FRESH_S = 0.008
 """Browsers that ask within this time [s] get the same positions."""
-_SHAPES_S = 0.1
-"""The control server draws no more often [s]."""
+_SHAPES_S = 0.2
+"""Between two looks at what the control server draws [s]: ways of tools have many points."""
 _log = logging.getLogger(__name__)
 
 

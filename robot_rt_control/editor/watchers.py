@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import json
 import math
+import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -161,7 +162,7 @@ class Watcher:
 
     async def _send_joints(self, socket: web.WebSocketResponse) -> None:
         """At its own rate, as long as they change."""
-        sent, drawn = b"", ""
+        sent, drawn, due = b"", "", time.monotonic()
         while not socket.closed:
             await self._follows.wait()
             frame, shapes = self._watchers.joints(), self._watchers.shapes()
@@ -170,7 +171,8 @@ class Watcher:
             if shapes != drawn and not await self._sent(socket, socket.send_str(shapes)):
                 return
             sent, drawn = frame, shapes
-            await asyncio.sleep(1.0 / max(self.joints, 0.1))
+            due = max(due + 1.0 / max(self.joints, 0.1), time.monotonic())
+            await asyncio.sleep(due - time.monotonic())
 
     async def _sent(self, socket: web.WebSocketResponse, sending: Coroutine[Any, Any, None]) -> bool:
         """Whether the browser took it in; else it is let go."""

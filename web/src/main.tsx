@@ -4,7 +4,7 @@ import '@xyflow/react/dist/style.css';
 import './style.css';
 
 import { store } from './store/store.ts';
-import { App } from './view/App.tsx';
+import { App, IS_VIEW } from './view/App.tsx';
 
 const root = document.getElementById('root');
 if (root) createRoot(root).render(<App />);
@@ -12,4 +12,4 @@ if (root) createRoot(root).render(<App />);
 window.addEventListener('hashchange', () => {
     if (location.hash.includes('token=')) location.reload();
 });
-void store.enter();
+void store.enter(IS_VIEW);

@@ -39,13 +39,14 @@ export class Store {
     readonly shelf = new Shelf(this.changes, this.talk, this.me, this.docs, this.library);
     readonly building = new Building(this.talk, this.docs, this.picture, this.library);
 
-    async enter(): Promise<void> {
+    /** @param isView the page shows the workcell alone, and needs no skills. */
+    async enter(isView = false): Promise<void> {
         if (!(await this.me.enter())) return;
         this.orders.restore();
         await this.docs.restore();
         this.link.begin();
         this.changes.tell();
-        void this.library.loadWorkcell();
+        if (!isView) void this.library.loadWorkcell();
     }
 }
 

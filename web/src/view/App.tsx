@@ -13,7 +13,7 @@ import { Files, Runs, Shelves } from './Shelves.tsx';
 import { TextEditor } from './TextEditor.tsx';
 
 /** The page of its own that shows the workcell alone. */
-const IS_VIEW = location.pathname.endsWith('/view.html');
+export const IS_VIEW = location.pathname.endsWith('/view.html');
 
 function isTyping(target: EventTarget | null): boolean {
     const element = target as HTMLElement | null;
