@@ -624,7 +624,7 @@ class MemoryRobot:
             "parts": [
                 {"name": name, "operational_state": "faulted" if name in self.faults else "enabled",
                  "fault": self.faults.get(name, "")}
-                for name in self.workcell.parts or {}
+                for name in {**(self.workcell.parts or {}), **self.faults}
             ],
         }  # fmt: skip
 

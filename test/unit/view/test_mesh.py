@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,9 +24,10 @@ DAE = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema"><asset><u
 </library_visual_scenes><scene><instance_visual_scene url="#s"/></scene></COLLADA>"""
 
 
-def decoded(content: bytes) -> list[tuple[tuple[float, ...], list, list, list]]:
+def decoded(content: bytes) -> list[Any]:
     """Color, positions, normals, corners of each piece: read by another hand than wrote them."""
-    (left,), at, found = struct.unpack_from("<I", content), 4, []
+    (left,), at = struct.unpack_from("<I", content), 4
+    found: list[Any] = []
     for _ in range(left):
         n, triangles, has_normals, *color = struct.unpack_from("<IIIfff", content, at)
         at += 24

@@ -33,6 +33,7 @@ export class Robots {
     readonly links: Group[] = [];
     private readonly painted: Painted[] = [];
     private readonly moving: { link: Group; of: SceneLink; X: Matrix4; axis: Vector3 }[] = [];
+    private faulted: ReadonlySet<number> = new Set();
     private gone = false;
     /** Meshes that have not come yet. */
     loading = 0;
@@ -71,11 +72,13 @@ export class Robots {
 
     /** Color the links of these parts as faulted, and no others. */
     setFaulted(parts: ReadonlySet<string>): void {
-        const faulted = new Set(this.scene.parts.filter((part) => parts.has(part.name)).flatMap((part) => part.links));
-        for (const { material, color, link } of this.painted) {
-            material.color.copy(color);
-            if (faulted.has(link)) material.color.lerp(FAULTED, REDNESS);
-        }
+        this.faulted = new Set(this.scene.parts.filter((part) => parts.has(part.name)).flatMap((part) => part.links));
+        for (const each of this.painted) this.paint(each);
+    }
+
+    private paint({ material, color, link }: Painted): void {
+        material.color.copy(color);
+        if (this.faulted.has(link)) material.color.lerp(FAULTED, REDNESS);
     }
 
     /** The link of this name. */
@@ -114,7 +117,9 @@ export class Robots {
             mesh.matrixAutoUpdate = false;
             mesh.matrix.fromArray(shape.X);
             if (shape.kind === 'mesh') mesh.matrix.scale(new Vector3(a, b, c));
-            this.painted.push({ material, color: material.color.clone(), link: number });
+            const painted = { material, color: material.color.clone(), link: number };
+            this.painted.push(painted);
+            this.paint(painted);
             link.add(mesh);
         };
         const color = shape.color ?? UNPAINTED;
