@@ -20,8 +20,6 @@ from robot_rt_control.vocabulary.errors import NoAnswer, RobotControlError
 _MODULE = "robot_rt_control.view.scene"
 _LIMIT_S = 120.0
 """[s] of processor time, and of idleness, for a scene."""
-_JOINTS_S = 1.0
-"""joint_states have come within this time [s], if anybody publishes them."""
 _FRESH_S = 0.008
 """Browsers that ask within this time [s] get the same positions."""
 _SHAPES_S = 0.2
@@ -42,6 +40,8 @@ class Scenes:
         self._making: asyncio.Task[None] | None = None
         self._description = ""
         self._scene: Json = {}
+        self._parts: list[Json] = []
+        """Those of the robot whose links are not told apart yet: joint_states have not come."""
         self._meshes: dict[str, bytes] = {}
         self._problem = ""
         self._version = 0
@@ -54,7 +54,8 @@ class Scenes:
             self._making = asyncio.get_running_loop().create_task(self._make())
 
     async def scene(self) -> Json:
-        """Its `version`, what `view.scene.Scene` has, and `parts`: name and numbers of the links that belong to it.
+        """Its `version`, what `view.scene.Scene` has, and `parts`: name and numbers of the links that belong to it. These
+        are known, by another version, once joint_states have come.
 
         Raises:
             RobotControlError: there is no description, or it is none.
@@ -81,6 +82,12 @@ class Scenes:
         self._looked = now
         self.prepare()
         positions = self._robot.joint_positions()
+        if self._parts and positions:
+            found = part_links(self._scene, self._parts, list(positions))
+            self._parts = []
+            if found:
+                self._version += 1
+                self._scene = {**self._scene, "parts": found, "version": self._version}
         joints = self._scene.get("joints", ())
         q = [positions.get(joint["name"], math.nan) for joint in joints]
         q = [_followed(joints, q, i) if math.isnan(value) else value for i, value in enumerate(q)]
@@ -112,23 +119,15 @@ class Scenes:
         loop, problem = asyncio.get_running_loop(), ""
         try:
             made, parts = await loop.run_in_executor(self._threads, self._made, description)
-            made["parts"] = part_links(made, parts, await self._names())
         except Exception as error:  # whatever it is, a second attempt would end the same
-            made, problem = {"joints": [], "meshes": {}}, str(error) or type(error).__name__
+            made, parts, problem = {"joints": [], "meshes": {}}, [], str(error) or type(error).__name__
             _log.warning("the robot_description cannot be drawn: %s", problem)
         finally:
             self._making = None
         self._version += 1
         self._description, self._problem = description, problem
         self._meshes = {id: base64.b64decode(text) for id, text in made.pop("meshes").items()}
-        self._scene = {**made, "version": self._version}
-
-    async def _names(self) -> list[str]:
-        """The joints in joint_states; empty: nobody publishes any."""
-        end = time.monotonic() + _JOINTS_S
-        while not (names := list(self._robot.joint_positions())) and time.monotonic() < end:
-            await asyncio.sleep(0.02)
-        return names
+        self._scene, self._parts = {**made, "parts": [], "version": self._version}, parts
 
     def _made(self, description: str) -> tuple[Json, list[Json]]:
         """The scene, and the robot's parts. In a thread."""

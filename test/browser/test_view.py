@@ -38,7 +38,8 @@ def see(come: Callable[..., Any]) -> Callable[..., Any]:
 
     def seeing(name: str = "Ann", **options: Any) -> Any:
         page = come(name, page_name=PAGE, **options)
-        page.wait_for_function(f"() => {VIEW}?.shown && {VIEW}.robots.loading === 0")
+        whole = f"{VIEW}.robots.loading === 0 && {VIEW}.robots.scene.parts.length > 0"
+        page.wait_for_function(f"() => {VIEW}?.shown && {whole}")
         return page
 
     return seeing
@@ -172,7 +173,7 @@ def test_another_tool_is_another_scene(see: Callable[..., Any], robot: MemoryRob
     bring(robot, "iiwa")
     page = see()
     robot.description_text = robot.description_text.replace('name="iiwa', 'name="changed_iiwa', 1)
-    page.wait_for_function(f"() => {VIEW}.robots.scene.version === 2")
+    page.wait_for_function(f"() => {VIEW}.robots.scene.name.startsWith('changed_')")
     at(page, robot)
 
 

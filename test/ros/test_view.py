@@ -59,7 +59,7 @@ def test_the_page_shows_the_arm_where_it_is_and_what_it_does(own_domain: None, t
             page = browser.new_page(viewport={"width": 1280, "height": 800})
             watch_over(page, link.partition("/view.html")[0], complaints)
             page.goto(link)
-            page.wait_for_function(f"() => {VIEW}?.shown")
+            page.wait_for_function(f"() => {VIEW}?.shown && {VIEW}.robots.scene.parts.length > 0")
             parts = page.evaluate(f"() => {VIEW}.robots.scene.parts")
             assert parts[0]["name"] == "arm" and len(parts[0]["links"]) >= 7
 

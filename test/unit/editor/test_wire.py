@@ -199,7 +199,14 @@ def scene(robot: MemoryRobot) -> Json:
     robot.description_text = URDF
     robot.positions = {"turn": 0.0}
     robot.parts = lambda: [{"name": "arm", "joint_names": ["turn"]}]  # type: ignore[method-assign]
-    found = asyncio.run(Scenes(robot).scene())
+
+    async def made() -> Json:
+        scenes = Scenes(robot)
+        await scenes.scene()
+        scenes.frame()
+        return await scenes.scene()
+
+    found = asyncio.run(made())
     assert found["parts"] and found["problems"] and found["links"][1]["shapes"][0]["color"]
     return found
 
