@@ -19,7 +19,7 @@ from robot_rt_control.model.paths import find_workcell
 from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 
 PAGE = "view.html"
-VIEW = "document.querySelector('.robot-scene').view"
+VIEW = "document.querySelector('.robot-scene')?.view"
 
 
 def bring(robot: MemoryRobot, name: str) -> Workcell:

@@ -160,7 +160,7 @@ def test_a_frame_has_each_joint_and_those_that_mimic(robot: MemoryRobot, mesh: P
 
         assert frame() == (2, 0.5, 0.0), "the links of parts are told apart by the first joints: another scene"
         robot.positions["along"] = 3.0
-        assert frame() == (1, 0.5, 3.0), "its own position, if it has one"
+        assert frame() == (2, 0.5, 3.0), "its own position, if it has one"
         robot.positions.clear()
         assert all(map(math.isnan, frame()[1:]))
         robot.positions["turn"] = 1.0
@@ -227,7 +227,7 @@ def test_E21_each_browser_gets_joints_at_its_own_rate_and_nobody_follows_them_fo
         return found
 
     fast, slow, none = asyncio.run(work())
-    assert 5 <= len(slow) <= 11 and len(slow) < len(fast) <= 61 and none == []
+    assert 5 <= len(slow) <= 14 and len(slow) < len(fast) <= 70 and none == []
     assert fast == sorted(set(fast)), "only what has changed is sent"
     assert until(lambda: not robot.joints_followed)
 
