@@ -54,8 +54,9 @@ class Scenes:
             self._making = asyncio.get_running_loop().create_task(self._make())
 
     async def scene(self) -> Json:
-        """Its `version`, what `view.scene.Scene` has, and `parts`: name and numbers of the links that belong to it. These
-        are known, by another version, once joint_states have come.
+        """Its `version`, what `view.scene.Scene` has, and `parts`: name and numbers of the links that belong to each.
+
+        The parts are known, by another version, once joint_states have come.
 
         Raises:
             RobotControlError: there is no description, or it is none.
