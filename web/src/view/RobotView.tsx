@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 
 import type { StoredView, View } from '../scene/view.ts';
 import { ask, askBytes } from '../server.ts';
-import { store, useStore } from '../store/store.ts';
+import { thePage, usePage } from '../store/page.ts';
 import type { Answer, Scene } from '../wire.ts';
 
 /** [Hz] of the joints while the page is seen. */
@@ -46,7 +46,7 @@ function storedViews(): Record<string, StoredView> {
 
 /** The workcell as it moves; what else has to be said is above the picture. */
 export function RobotView({ children }: { children?: ReactNode }) {
-    const it = useStore();
+    const it = usePage();
     const place = useRef<HTMLElement>(null);
     const [view, setView] = useState<View | null>(null);
     const [scene, setScene] = useState<Scene | null>(null);
@@ -76,7 +76,7 @@ export function RobotView({ children }: { children?: ReactNode }) {
             made?.show(found);
         };
         const follow = (): void =>
-            store.link.followScene(
+            thePage().link.followScene(
                 document.hidden ? 0 : RATE,
                 (frame) => made?.takeJoints(frame),
                 (shapes) => made?.takeShapes(shapes),
@@ -103,7 +103,7 @@ export function RobotView({ children }: { children?: ReactNode }) {
             closed = true;
             clearTimeout(timer);
             document.removeEventListener('visibilitychange', follow);
-            store.link.followScene(0);
+            thePage().link.followScene(0);
             made?.close();
         };
     }, []);
@@ -115,11 +115,11 @@ export function RobotView({ children }: { children?: ReactNode }) {
         if (!view) return;
         if (isKept) {
             localStorage.setItem(STORED, JSON.stringify({ ...kept, [key]: view.stored }));
-            store.talk.say(`View ${key} is stored in this browser.`);
+            it.talk.say(`View ${key} is stored in this browser.`);
         } else if (kept[key]) {
             view.restore(kept[key]);
             setFlat(kept[key].orthographic);
-        } else store.talk.say(`View ${key} is empty: Shift and ${key} stores what is seen.`);
+        } else it.talk.say(`View ${key} is empty: Shift and ${key} stores what is seen.`);
     };
     const save = async (): Promise<void> => {
         const blob = await view?.picture();
