@@ -56,7 +56,7 @@ _STEPS = f"""() => {{
 }}"""
 """Milliseconds since the page was asked for; the last look reads the picture back, so it has been drawn."""
 _RESOURCES = """() => performance.getEntriesByType('resource').map((entry) => [
-    entry.name.replace(/.*\\//, ''), entry.startTime, entry.responseEnd, entry.decodedBodySize])"""
+    entry.name.replace(/.*\\//, ''), entry.startTime, entry.responseEnd])"""
 
 
 def measure(options: Options) -> Report:
@@ -150,11 +150,11 @@ def first_pictures(browser: Any, options: Options, folder: Path, n: int) -> list
         for _ in range(n):
             with _server(folder) as (link, _pid):
                 page = _page(browser, link)
-                resources = {name: (begin, end, size) for name, begin, end, size in page.evaluate(_RESOURCES)}
+                asked: dict[str, float] = {}
+                for name, begin, end in page.evaluate(_RESOURCES):  # a scene is asked for again once its parts are known
+                    for step, at in {f"{name} asked": begin, f"{name} answered": end}.items():
+                        asked.setdefault(step, at)
                 steps = dict(page.evaluate("() => window.steps"))
-                begin, end, _ = resources["scene"]
-                asked = {"scene asked": begin, "scene answered": end}
-                asked |= {f"{name} loaded": resources[name][1] for name in resources if name.endswith(".js")}
                 found.append(dict(sorted((asked | steps).items(), key=lambda item: item[1])))
                 page.context.close()
     order = sorted(found[0], key=lambda name: float(np.median([steps[name] for steps in found])))

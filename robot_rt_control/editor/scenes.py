@@ -36,12 +36,15 @@ class Scenes:
 
     def __init__(self, robot: Robot) -> None:
         self._robot = robot
-        self._threads = ThreadPoolExecutor(1, thread_name_prefix="scenes")
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="scenes")
         self._making: asyncio.Task[None] | None = None
+        self._naming: asyncio.Task[None] | None = None
         self._description = ""
         self._scene: Json = {}
         self._parts: list[Json] = []
         """Those of the robot whose links are not told apart yet: joint_states have not come."""
+        self._parts_of = ""
+        """The description with which they were asked for."""
         self._meshes: dict[str, bytes] = {}
         self._problem = ""
         self._version = 0
@@ -51,7 +54,11 @@ class Scenes:
     def prepare(self) -> None:
         """Begin to make a scene, if another description has come: somebody will ask for it."""
         if self._making is None and self._robot.description() != self._description:
-            self._making = asyncio.get_running_loop().create_task(self._make())
+            loop, description = asyncio.get_running_loop(), self._robot.description()
+            self._making = loop.create_task(self._make(description))
+            if self._naming is not None:
+                self._naming.cancel()
+            self._naming = loop.create_task(self._name(description))
 
     async def scene(self) -> Json:
         """Its `version`, what `view.scene.Scene` has, and `parts`: name and numbers of the links that belong to each.
@@ -70,9 +77,14 @@ class Scenes:
             raise RobotControlError(self._problem)
         return self._scene
 
-    def mesh(self, id: Any) -> bytes | None:
-        """A mesh of the scene, see `view.mesh.encoded`; None: it has no such."""
-        return self._meshes.get(id) if isinstance(id, str) else None
+    def meshes(self, ids: Any) -> bytes | None:
+        """Meshes of the scene (`view.mesh.encoded`), before each its length as uint32 [bytes], little-endian; None: it
+        has not all of them, or one is asked for twice."""
+        if not isinstance(ids, list) or not all(isinstance(id, str) and id in self._meshes for id in ids):
+            return None
+        if len(set(ids)) != len(ids):
+            return None
+        return b"".join(part for id in ids for part in (struct.pack("<I", len(self._meshes[id])), self._meshes[id]))
 
     def frame(self) -> bytes:
         """Where the joints are now: the scene's version as uint32, and a float32 [rad or m] for each of its joints, NaN
@@ -83,7 +95,7 @@ class Scenes:
         self._looked = now
         self.prepare()
         positions = self._robot.joint_positions()
-        if self._parts and positions:
+        if self._parts and positions and self._parts_of == self._description:
             found = part_links(self._scene, self._parts, list(positions))
             self._parts = []
             if found:
@@ -109,42 +121,47 @@ class Scenes:
         self._robot.forget_scene()
 
     async def close(self) -> None:
-        if self._making is not None:
-            self._making.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._making
+        for task in (self._making, self._naming):
+            if task is not None:
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def _make(self) -> None:
-        description = self._robot.description()
-        loop, problem = asyncio.get_running_loop(), ""
+    async def _make(self, description: str) -> None:
+        problem = ""
         try:
-            made, parts = await loop.run_in_executor(self._threads, self._made, description)
+            made = await asyncio.get_running_loop().run_in_executor(self._threads, _made, description)
         except Exception as error:  # whatever it is, a second attempt would end the same
-            made, parts, problem = {"joints": [], "meshes": {}}, [], str(error) or type(error).__name__
+            made, problem = {"links": [], "joints": [], "meshes": {}}, str(error) or type(error).__name__
             _log.warning("the robot_description cannot be drawn: %s", problem)
         finally:
             self._making = None
         self._version += 1
         self._description, self._problem = description, problem
         self._meshes = {id: base64.b64decode(text) for id, text in made.pop("meshes").items()}
-        self._scene, self._parts = {**made, "parts": [], "version": self._version}, parts
+        self._scene = {**made, "parts": [], "version": self._version}
 
-    def _made(self, description: str) -> tuple[Json, list[Json]]:
-        """The scene, and the robot's parts. In a thread."""
-        question = {"description": description, "with_meshes": True}
+    async def _name(self, description: str) -> None:
+        """Find the parts. Nothing is drawn later because the control server keeps this question waiting."""
         try:
-            found = call(_MODULE, question, limit=_LIMIT_S)
-        except RobotControlError as error:
-            if error.__class__ is not RobotControlError:  # the URDF is wrong
-                raise
-            _log.warning("%s; once more without meshes", error)
-            found = call(_MODULE, {**question, "with_meshes": False}, limit=_LIMIT_S)
-        try:
-            return found, self._robot.parts()
+            found = await asyncio.get_running_loop().run_in_executor(self._threads, self._robot.parts)
         except RobotControlError as error:
             _log.warning("parts are not told apart: %s", error)
-            return found, []
+            return
+        self._parts, self._parts_of = found, description
+
+
+def _made(description: str) -> Json:
+    """The scene. In a thread."""
+    question = {"description": description, "with_meshes": True}
+    try:
+        return call(_MODULE, question, limit=_LIMIT_S)
+    except RobotControlError as error:
+        if error.__class__ is not RobotControlError:  # the URDF is wrong
+            raise
+        _log.warning("%s; once more without meshes", error)
+        return call(_MODULE, {**question, "with_meshes": False}, limit=_LIMIT_S)
 
 
 def _is_finite(shape: Json) -> bool:

@@ -135,7 +135,7 @@ class EditorServer:
         self.app = web.Application(client_max_size=MAX_REQUEST, middlewares=[self._guard])
         self.app.router.add_get("/api/live", self._live)
         self.app.router.add_post("/api/enter", self._enter)
-        self.app.router.add_post("/api/mesh", self._mesh)
+        self.app.router.add_post("/api/meshes", self._meshes)
         self.app.router.add_post("/api/{name}", self._api)
         self.app.router.add_get("/{name:.*}", self._file)
         self.app.cleanup_ctx.append(self._background)
@@ -216,7 +216,8 @@ class EditorServer:
         if entered is None:
             raise web.HTTPForbidden(text="this link is not of the editor that runs now: open the one that it printed")
         cookie, person = entered
-        response = web.json_response(_person(person))
+        self._scenes.prepare()  # meanwhile the browser loads what draws it
+        response = web.json_response(_known(person))
         response.set_cookie(self.cookie, cookie, httponly=True, samesite="Strict", secure=self._secure, path="/")
         return response
 
@@ -363,12 +364,12 @@ class EditorServer:
         with self._one_more(person):
             return {"success": True, "message": "", **await self._scenes.scene()}
 
-    async def _mesh(self, request: web.Request) -> web.StreamResponse:
-        """The triangles of a mesh of the scene. A browser names it by what the scene calls it, never by a file."""
+    async def _meshes(self, request: web.Request) -> web.StreamResponse:
+        """The triangles of meshes. A browser names them by what the scene calls them, never by a file."""
         self._who(request)
-        content = self._scenes.mesh((await self._body(request)).get("mesh"))
+        content = self._scenes.meshes((await self._body(request)).get("meshes"))
         if content is None:
-            raise web.HTTPNotFound(text="the scene has no such mesh")
+            raise web.HTTPNotFound(text="the scene has no such meshes")
         return web.Response(body=content, content_type="application/octet-stream")
 
     async def _operate(self, person: Person, body: Json) -> Json:
@@ -384,7 +385,7 @@ class EditorServer:
         if isinstance(body.get("name"), str):
             person.rename(body["name"])
             self._publish()
-        return {**_person(person), "node_kinds": [kind.as_json() for kind in NODE_KINDS]}
+        return _known(person)
 
     # --- what is true now -----------------------------------------------------------------------
 
@@ -499,5 +500,7 @@ def _action_types(robot: Robot) -> Json:
     return {"action_types": robot.action_types(), "motion_command": motion_command_keys()}
 
 
-def _person(person: Person) -> Json:
-    return {"success": True, "message": "", "id": person.id, "name": person.name, "may_operate": person.may_operate}
+def _known(person: Person) -> Json:
+    """What a page needs of itself and of the server before all else."""
+    who = {"id": person.id, "name": person.name, "may_operate": person.may_operate}
+    return {"success": True, "message": "", **who, "node_kinds": [kind.as_json() for kind in NODE_KINDS]}

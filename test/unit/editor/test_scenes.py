@@ -64,8 +64,8 @@ def test_a_scene_has_links_joints_and_the_links_of_each_part(editor: Served, rob
 def test_E20_a_mesh_is_named_by_the_scene_and_never_by_a_file(editor: Served, robot: MemoryRobot, mesh: Path) -> None:
     cookie = editor.enter(editor.server.keys.watch)
 
-    def asked(name: Any, cookie: str = cookie) -> tuple[int, bytes]:
-        status, headers, body = editor.request("POST", "/api/mesh", json.dumps({"mesh": name}), cookie=cookie)
+    def asked(*names: Any, cookie: str = cookie) -> tuple[int, bytes]:
+        status, headers, body = editor.request("POST", "/api/meshes", json.dumps({"meshes": names}), cookie=cookie)
         assert status != 200 or headers["content-type"] == "application/octet-stream"
         return status, body
 
@@ -75,12 +75,16 @@ def test_E20_a_mesh_is_named_by_the_scene_and_never_by_a_file(editor: Served, ro
     (shape,) = link["shapes"]
     mesh.unlink()
     status, body = asked(shape["mesh"])
-    assert status == 200 and struct.unpack_from("<IIII", body) == (1, 3, 1, 0), "as it was when the scene was made"
-    assert {asked(name)[0] for name in wrong} == {404}
+    assert status == 200 and struct.unpack_from("<I", body)[0] == len(body) - 4
+    assert struct.unpack_from("<IIII", body, 4) == (1, 3, 1, 0), "as it was when the scene was made"
+    assert {asked(name)[0] for name in wrong} == {asked(shape["mesh"], name)[0] for name in wrong} == {404}
+    assert asked(shape["mesh"], shape["mesh"])[0] == 404, "each once: an answer is not larger than the scene"
+    assert asked() == (200, b"")
     assert asked(shape["mesh"], cookie="")[0] == 403
-    assert editor.request("POST", "/api/mesh", b"[]", cookie=cookie)[0] == 400
-    assert editor.request("POST", "/api/mesh", b"{}", cookie=cookie, Origin="http://evil.example")[0] == 403
-    assert editor.request("GET", "/api/mesh", cookie=cookie)[0] == 404
+    assert editor.request("POST", "/api/meshes", b"[]", cookie=cookie)[0] == 400
+    assert editor.request("POST", "/api/meshes", b"{}", cookie=cookie)[0] == 404
+    assert editor.request("POST", "/api/meshes", b"{}", cookie=cookie, Origin="http://evil.example")[0] == 403
+    assert editor.request("GET", "/api/meshes", cookie=cookie)[0] == 404
 
 
 def test_E20_only_triangles_of_meshes_leave_the_server(editor: Served, robot: MemoryRobot, tmp_path: Path) -> None:

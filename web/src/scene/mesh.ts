@@ -30,3 +30,15 @@ export function decode(bytes: ArrayBuffer): Piece[] {
     }
     return pieces;
 }
+
+/** Several meshes, each after its length: editor/scenes.py, `meshes`. Throws RangeError: the bytes end too early. */
+export function split(bytes: ArrayBuffer): ArrayBuffer[] {
+    const words = new DataView(bytes);
+    const found: ArrayBuffer[] = [];
+    for (let at = 0; at < bytes.byteLength; ) {
+        const length = words.getUint32(at, true);
+        found.push(bytes.slice(at + 4, at + 4 + length));
+        at += 4 + length;
+    }
+    return found;
+}

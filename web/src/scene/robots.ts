@@ -40,7 +40,7 @@ export class Robots {
 
     /** @param changed called when a mesh has come, and has to be drawn. */
     constructor(
-        readonly scene: Scene,
+        public scene: Scene,
         piecesOf: (mesh: string) => Promise<Piece[]>,
         changed: () => void,
     ) {
@@ -54,6 +54,11 @@ export class Robots {
             if (of.joint >= 0) this.moving.push({ link, of, X: link.matrix.clone(), axis: new Vector3(...of.axis) });
             for (const shape of of.shapes) this.addShape(link, n, shape, piecesOf, changed);
         }
+    }
+
+    /** Whether it would draw this scene alike. */
+    isOf(scene: Scene): boolean {
+        return JSON.stringify([scene.links, scene.joints]) === JSON.stringify([this.scene.links, this.scene.joints]);
     }
 
     /** Where each joint is [rad or m]; one that is not known stays. */

@@ -2,7 +2,7 @@
 // somebody opens it.
 
 import type { DrawnShape, Scene as SceneOfRobots } from '../wire.ts';
-import { decode, type Piece } from './mesh.ts';
+import { decode, type Piece, split } from './mesh.ts';
 import { Robots } from './robots.ts';
 import { Shapes } from './shapes.ts';
 import {
@@ -27,6 +27,8 @@ import {
 const SKY = 0xf4f6f9;
 /** [rad or m] A joint that moves less is not drawn anew: sensors are noisy, and a picture costs a browser much. */
 const SEEN = 1e-5;
+/** Meshes that one request asks for. */
+const AT_ONCE = 24;
 /** Links that the workcell adds for tools and sensors. */
 const FRAME = /_(tool|frame)$/;
 
@@ -70,13 +72,13 @@ export class View {
 
     /**
      * Throws Error: the browser draws no 3D.
-     * @param load the bytes of a mesh.
-     * @param outdated called when the joints are of another scene than the one that is shown.
+     * @param load the bytes of meshes: scene/mesh.ts, `split`.
+     * @param outdated called with the version of the scene that the joints are of, if another one is shown.
      */
     constructor(
         private readonly container: HTMLElement,
-        private readonly load: (mesh: string) => Promise<ArrayBuffer | null>,
-        private readonly outdated: () => void,
+        private readonly load: (meshes: string[]) => Promise<ArrayBuffer | null>,
+        private readonly outdated: (version: number) => void,
     ) {
         this.renderer = new WebGLRenderer({ antialias: true });
         this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
@@ -107,14 +109,23 @@ export class View {
 
     /** Show a scene, from now on. */
     show(scene: SceneOfRobots): void {
+        this.version = scene.version;
+        if (this.robots?.isOf(scene)) {
+            // Its parts are known by now; nothing else has changed.
+            this.robots.scene = scene;
+            this.robots.setFaulted(this.faulted);
+            if (this.latest) this.takeJoints(this.latest);
+            this.draw();
+            return;
+        }
         this.robots?.dispose();
+        this.fetch(scene.links.flatMap((link) => link.shapes.map((shape) => shape.mesh)));
         this.robots = new Robots(
             scene,
             (mesh) => this.piecesOf(mesh),
             () => this.aim(),
         );
         this.world.add(this.robots.group);
-        this.version = scene.version;
         this.shown = false;
         this.positions = new Float32Array();
         this.frames.clear();
@@ -137,7 +148,8 @@ export class View {
     /** Bytes of the joints' positions: editor/scenes.py, `frame`. */
     takeJoints(bytes: ArrayBuffer): void {
         this.latest = bytes;
-        if (new DataView(bytes).getUint32(0, true) !== this.version) return this.outdated();
+        const version = new DataView(bytes).getUint32(0, true);
+        if (version !== this.version) return this.outdated(version);
         const positions = new Float32Array(bytes, 4);
         const isNews = positions.some((q, i) => !(Math.abs(q - (this.positions[i] ?? Number.NaN)) < SEEN));
         if (this.shown && !isNews) return;
@@ -344,13 +356,22 @@ export class View {
         return grid;
     }
 
-    private piecesOf(mesh: string): Promise<Piece[]> {
-        let found = this.pieces.get(mesh);
-        if (!found) {
-            found = this.load(mesh).then((bytes) => (bytes ? decode(bytes) : []));
-            this.pieces.set(mesh, found);
+    /** Ask for meshes that were not asked for yet; some at once, so that a large scene is not all or nothing. */
+    private fetch(meshes: string[]): void {
+        const wanted = [...new Set(meshes)].filter((mesh) => mesh !== '' && !this.pieces.has(mesh));
+        for (let first = 0; first < wanted.length; first += AT_ONCE) {
+            const some = wanted.slice(first, first + AT_ONCE);
+            const loaded = this.load(some).then((bytes) => (bytes ? split(bytes) : []));
+            for (const [n, mesh] of some.entries())
+                this.pieces.set(
+                    mesh,
+                    loaded.then((found) => (found[n] ? decode(found[n]) : [])),
+                );
         }
-        return found;
+    }
+
+    private piecesOf(mesh: string): Promise<Piece[]> {
+        return this.pieces.get(mesh) ?? Promise.resolve([]);
     }
 
     /** At the next picture of the browser. */

@@ -1,4 +1,4 @@
-// All that the editor's page knows, by concern. Components read it through `useStore`, and change it by calling its methods.
+// All that the editor's page knows, by concern. Components read it through `useStore`, and change it by its methods.
 
 import type { Live } from '../wire.ts';
 import { Building } from './building.ts';

@@ -5,8 +5,19 @@ import { useStillPage } from '../store/page.ts';
 /**
  * What a page shows once the editor knows it; before that, or instead of it, why not.
  * @param remark beside a refusal.
+ * @param draws the page is drawn already while it enters.
  */
-export function Entered({ title, remark = '', children }: { title: string; remark?: string; children: ReactNode }) {
+export function Entered({
+    title,
+    remark = '',
+    draws = false,
+    children,
+}: {
+    title: string;
+    remark?: string;
+    draws?: boolean;
+    children: ReactNode;
+}) {
     const it = useStillPage();
     if (it.me.refused !== '') {
         return (
@@ -18,7 +29,7 @@ export function Entered({ title, remark = '', children }: { title: string; remar
             </main>
         );
     }
-    if (!it.me.person)
+    if (!it.me.person && !draws)
         return (
             <main className="refused">
                 <p>Connecting …</p>

@@ -9,8 +9,6 @@ import type { Answer, Scene } from '../wire.ts';
 const RATE = 30;
 /** [ms] after which a scene that is not there is asked for again. */
 const AGAIN_MS = 2000;
-/** Meshes that are asked for at once: a person may have so many requests under way. */
-const AT_ONCE = 4;
 const STORED = 'robot_rt_control.views';
 /** Of what the control server draws. */
 const NAMESPACES: Record<string, string> = {
@@ -22,19 +20,6 @@ const NAMESPACES: Record<string, string> = {
     limits: 'limits that are near',
 };
 const NUMBERS = ['1', '2', '3', '4'];
-
-let waiting: Promise<unknown>[] = [];
-
-async function loadMesh(mesh: string): Promise<ArrayBuffer | null> {
-    while (waiting.length >= AT_ONCE) await Promise.race(waiting);
-    const asked = askBytes('mesh', { mesh });
-    waiting.push(asked);
-    try {
-        return await asked;
-    } finally {
-        waiting = waiting.filter((each) => each !== asked);
-    }
-}
 
 function storedViews(): Record<string, StoredView> {
     try {
@@ -54,59 +39,67 @@ export function RobotView({ children }: { children?: ReactNode }) {
     const [link, setLink] = useState('');
     const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
     const [isFlat, setFlat] = useState(false);
+    /** Version of the scene that the joints are of. */
+    const [wanted, setWanted] = useState(0);
+    const isEntered = it.me.person !== null;
+    // All three at once: what draws, the scene, and the joints.
     useEffect(() => {
         let made: View | null = null;
         let closed = false;
-        let asking = false;
-        let newest: Scene | null = null;
-        let timer: ReturnType<typeof setTimeout> | undefined;
-        const fetchScene = async (): Promise<void> => {
-            if (asking) return;
-            asking = true;
-            const found = await ask<Answer & Scene>('scene');
-            asking = false;
-            if (closed) return;
-            setProblem(found.success ? '' : found.message);
-            if (!found.success) {
-                timer = setTimeout(() => void fetchScene(), AGAIN_MS);
-                return;
-            }
-            setScene(found);
-            newest = found;
-            made?.show(found);
-        };
-        const follow = (): void =>
-            thePage().link.followScene(
-                document.hidden ? 0 : RATE,
-                (frame) => made?.takeJoints(frame),
-                (shapes) => made?.takeShapes(shapes),
-            );
-        void fetchScene();
         void import('../scene/view.ts').then(
             (loaded) => {
                 if (closed || !place.current) return;
                 try {
-                    made = new loaded.View(place.current, loadMesh, () => void fetchScene());
+                    made = new loaded.View(place.current, (meshes) => askBytes('meshes', { meshes }), setWanted);
                 } catch (error) {
                     setProblem(`This browser draws no 3D: ${(error as Error).message}`);
                     return;
                 }
                 Object.assign(place.current, { view: made });
                 setView(made);
-                if (newest) made.show(newest);
-                follow();
             },
             (error) => setProblem(`The view cannot be loaded: ${(error as Error).message}`),
         );
-        document.addEventListener('visibilitychange', follow);
         return () => {
             closed = true;
-            clearTimeout(timer);
-            document.removeEventListener('visibilitychange', follow);
-            thePage().link.followScene(0);
             made?.close();
         };
     }, []);
+    useEffect(() => {
+        let closed = false;
+        let timer: ReturnType<typeof setTimeout> | undefined;
+        const fetchScene = async (): Promise<void> => {
+            const found = await ask<Answer & Scene>('scene');
+            if (closed) return;
+            setProblem(found.success ? '' : found.message);
+            if (found.success) setScene(found);
+            else timer = setTimeout(() => void fetchScene(), AGAIN_MS);
+        };
+        if (isEntered) void fetchScene();
+        return () => {
+            closed = true;
+            clearTimeout(timer);
+        };
+    }, [isEntered, wanted]);
+    useEffect(() => {
+        if (scene) view?.show(scene);
+    }, [view, scene]);
+    useEffect(() => {
+        if (!view || !isEntered) return undefined;
+        const { link } = thePage();
+        const follow = (): void =>
+            link.followScene(
+                document.hidden ? 0 : RATE,
+                (frame) => view.takeJoints(frame),
+                (shapes) => view.takeShapes(shapes),
+            );
+        follow();
+        document.addEventListener('visibilitychange', follow);
+        return () => {
+            document.removeEventListener('visibilitychange', follow);
+            link.followScene(0);
+        };
+    }, [view, isEntered]);
     const faults = (it.link.live.robot.parts ?? []).filter((part) => part.operational_state === 'faulted');
     const names = faults.map((part) => part.name).join(' ');
     useEffect(() => view?.setFaulted(new Set(names.split(' '))), [view, names]);

@@ -25,7 +25,7 @@ export function ViewPage() {
     return (
         <>
             <StopBar />
-            <Entered title="Workcell">
+            <Entered title="Workcell" draws>
                 <div className="app" inert={it.talk.dialog !== null}>
                     <RobotView>
                         <Lost hasBlueprints={false} />
