@@ -8,12 +8,14 @@ import { Shapes } from './shapes.ts';
 import {
     AxesHelper,
     Box3,
+    BoxGeometry,
     Color,
     DirectionalLight,
     GridHelper,
     Group,
     HemisphereLight,
     Mesh,
+    MeshLambertMaterial,
     OrbitControls,
     OrthographicCamera,
     PerspectiveCamera,
@@ -62,6 +64,7 @@ export class View {
     private followed = '';
     private followedAt: Vector3 | null = null;
     private waiting = 0;
+    private hasBegun = false;
     /** Somebody has aimed the camera: what comes later does not. */
     private isAimed = false;
     private readonly pieces = new Map<string, Promise<Piece[]>>();
@@ -94,6 +97,8 @@ export class View {
         this.observer.observe(container);
         this.resize();
         this.aim();
+        // While the scene is made: the first picture would wait for its shaders.
+        this.renderer.compile(new Mesh(new BoxGeometry(), new MeshLambertMaterial()), this.camera, this.world);
     }
 
     close(): void {
@@ -359,9 +364,11 @@ export class View {
     /** Ask for meshes that were not asked for yet; some at once, so that a large scene is not all or nothing. */
     private fetch(meshes: string[]): void {
         const wanted = [...new Set(meshes)].filter((mesh) => mesh !== '' && !this.pieces.has(mesh));
+        if (wanted.length === 0) this.begin();
         for (let first = 0; first < wanted.length; first += AT_ONCE) {
             const some = wanted.slice(first, first + AT_ONCE);
             const loaded = this.load(some).then((bytes) => (bytes ? split(bytes) : []));
+            void loaded.then(() => this.begin());
             for (const [n, mesh] of some.entries())
                 this.pieces.set(
                     mesh,
@@ -374,8 +381,15 @@ export class View {
         return this.pieces.get(mesh) ?? Promise.resolve([]);
     }
 
+    /** There is something to see: without a graphics card, each picture before that would delay it. */
+    private begin(): void {
+        this.hasBegun = true;
+        this.draw();
+    }
+
     /** At the next picture of the browser. */
     private draw(): void {
+        if (!this.hasBegun) return;
         this.waiting ||= requestAnimationFrame(() => {
             this.waiting = 0;
             this.paint();
