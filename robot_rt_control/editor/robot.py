@@ -92,8 +92,14 @@ class Robot(Protocol):
         """Without waiting: what the control server draws (goals, paths, forces, rays, limits), as `drawing.shape.Shape`
         has it, with names for kinds. Followed as the joints."""
 
+    def objects(self) -> list[Json]:
+        """Without waiting: what simulators have beside robots, in the world's frame: `name`; `kind`, box, sphere,
+        cylinder, mesh or triangles; `position` [m] and `orientation` (x y z w); `scale`, the three edges or diameters
+        [m], of a mesh factors; `color`; `mesh`, the URI of its file; `triangles`, corners [m]. Followed as the
+        joints."""
+
     def forget_scene(self) -> None:
-        """Nobody looks at joints and shapes any more: they cost nothing."""
+        """Nobody looks at joints, shapes and objects any more: they cost nothing."""
 
     def on_state(self, callback: Callable[[Json], None]) -> None:
         """Call back with the whole BlueprintState at each change, in any thread. The latest one comes first."""

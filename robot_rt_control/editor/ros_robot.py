@@ -32,7 +32,11 @@ _KINDS = {
     Marker.ARROW: "arrow",
     Marker.TEXT_VIEW_FACING: "text",
 }
+_SOLIDS = {Marker.CUBE: "box", Marker.SPHERE: "sphere", Marker.CYLINDER: "cylinder", Marker.MESH_RESOURCE: "mesh",
+           Marker.TRIANGLE_LIST: "triangles"}  # fmt: skip
 _MOST_SHAPES, _MOST_POINTS = 1000, 10_000
+_OBJECTS = 4
+"""Messages of objects that are kept: several simulators may publish them."""
 _JOINT_STATES = 1
 """Messages of joint_states that are kept: the executor publishes more than anybody sees, and each takes time."""
 _TYPES = {
@@ -81,6 +85,9 @@ class RosRobot:
         self._positions: dict[str, float] = {}
         self._markers: Any = None
         self._shapes: list[Json] = []
+        self._object_markers: Any = None
+        self._objects: dict[tuple[str, int], Json] = {}
+        """By namespace and number."""
         self._latched = latched
 
     def close(self) -> None:
@@ -216,12 +223,24 @@ class RosRobot:
             self._shapes = marker_shapes(message)
         return self._shapes
 
+    def objects(self) -> list[Json]:
+        if self._object_markers is None:
+            several = QoSProfile(
+                depth=_OBJECTS, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
+            )
+            self._object_markers = self._client.node.create_subscription(
+                MarkerArray, "objects", lambda _: None, several, callback_group=Unspun()
+            )
+        for message in take_all(self._object_markers):
+            take_objects(self._objects, message)
+        return list(self._objects.values())
+
     def forget_scene(self) -> None:
-        for subscription in (self._joints, self._markers):
+        for subscription in (self._joints, self._markers, self._object_markers):
             if subscription is not None:
                 self._client.node.destroy_subscription(subscription)
-        self._joints = self._markers = None
-        self._positions, self._shapes = {}, []
+        self._joints = self._markers = self._object_markers = None
+        self._positions, self._shapes, self._objects = {}, [], {}
 
     def on_state(self, callback: Callable[[Json], None]) -> None:
         self._blueprints.add_state_listener(lambda state: callback(as_json(state)))
@@ -260,6 +279,26 @@ def marker_shapes(message: Any) -> list[Json]:
             "text": marker.text,
         })  # fmt: skip
     return found
+
+
+def take_objects(found: dict[tuple[str, int], Json], message: Any) -> None:
+    """Put those of a visualization_msgs/MarkerArray among the objects, each as `Robot.objects` has it."""
+    for marker in message.markers[:_MOST_SHAPES]:
+        key = marker.ns, marker.id
+        if marker.action != Marker.ADD or marker.type not in _SOLIDS:
+            found.pop(key, None)
+        elif key in found or len(found) < _MOST_SHAPES:
+            at, turned, scale = marker.pose.position, marker.pose.orientation, marker.scale
+            found[key] = {
+                "name": marker.text,
+                "kind": _SOLIDS[marker.type],
+                "position": [at.x, at.y, at.z],
+                "orientation": [turned.x, turned.y, turned.z, turned.w],
+                "scale": [scale.x, scale.y, scale.z],
+                "color": _rgba(marker.color),
+                "mesh": marker.mesh_resource,
+                "triangles": [[p.x, p.y, p.z] for p in marker.points[:_MOST_POINTS]],
+            }
 
 
 def _rgba(color: Any) -> list[float]:

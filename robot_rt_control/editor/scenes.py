@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from robot_rt_control.editor.robot import Json, Robot
+from robot_rt_control.editor.scene_objects import SceneObjects
 from robot_rt_control.processes.call import call
 from robot_rt_control.vocabulary.errors import NoAnswer, RobotControlError
 
@@ -36,6 +37,7 @@ class Scenes:
 
     def __init__(self, robot: Robot) -> None:
         self._robot = robot
+        self.objects = SceneObjects(robot)
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="scenes")
         self._making: asyncio.Task[None] | None = None
         self._naming: asyncio.Task[None] | None = None
@@ -78,13 +80,17 @@ class Scenes:
         return self._scene
 
     def meshes(self, ids: Any) -> bytes | None:
-        """Meshes of the scene (`view.mesh.encoded`), before each its length as uint32 [bytes], little-endian; None: it
-        has not all of them, or one is asked for twice."""
-        if not isinstance(ids, list) or not all(isinstance(id, str) and id in self._meshes for id in ids):
+        """Meshes of the scene and its objects (`view.mesh.encoded`), before each its length as uint32 [bytes], little-
+        endian; None: it has not all of them, or one is asked for twice."""
+        if not isinstance(ids, list) or not all(isinstance(id, str) for id in ids) or len(set(ids)) != len(ids):
             return None
-        if len(set(ids)) != len(ids):
-            return None
-        return b"".join(part for id in ids for part in (struct.pack("<I", len(self._meshes[id])), self._meshes[id]))
+        parts = []
+        for id in ids:
+            mesh = self._meshes.get(id) or self.objects.mesh(id)
+            if mesh is None:
+                return None
+            parts += [struct.pack("<I", len(mesh)), mesh]
+        return b"".join(parts)
 
     def frame(self) -> bytes:
         """Where the joints are now: the scene's version as uint32, and a float32 [rad or m] for each of its joints, NaN
@@ -126,6 +132,7 @@ class Scenes:
                 task.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
                     await task
+        await self.objects.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _make(self, description: str) -> None:

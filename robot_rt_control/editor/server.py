@@ -83,7 +83,8 @@ class EditorServer:
         self.keys, self.people = Keys(), People()
         self._logs = RunLogs(self._read_log, self._runs_shown, self._publish)
         self._scenes = Scenes(robot)
-        self.watchers = Watchers(self._logs, self._scenes.frame, self._scenes.shapes)
+        drawn = (self._scenes.shapes, self._scenes.objects.text)
+        self.watchers = Watchers(self._logs, self._scenes.frame, drawn)
         self._answers = SharedAnswers()
         self.refused: dict[int, int] = {}
         self._robot, self._secure = robot, secure

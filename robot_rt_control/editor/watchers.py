@@ -8,7 +8,7 @@ import contextlib
 import json
 import math
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from aiohttp import WSCloseCode, WSMsgType, web
@@ -36,11 +36,13 @@ class Watchers:
 
     Args:
         joints: where the joints of the scene are now, as bytes.
-        shapes: what is drawn beside its robots, as text.
+        drawn: what is drawn beside its robots, as texts.
     """
 
-    def __init__(self, logs: RunLogs, joints: Callable[[], bytes] = bytes, shapes: Callable[[], str] = str) -> None:
-        self.logs, self.joints, self.shapes = logs, joints, shapes
+    def __init__(
+        self, logs: RunLogs, joints: Callable[[], bytes] = bytes, drawn: Sequence[Callable[[], str]] = ()
+    ) -> None:
+        self.logs, self.joints, self.drawn = logs, joints, drawn
         self.all: set[Watcher] = set()
         self.text = ""
         """The whole state."""
@@ -162,15 +164,18 @@ class Watcher:
 
     async def _send_joints(self, socket: web.WebSocketResponse) -> None:
         """At its own rate, as long as they change."""
-        sent, drawn, due = b"", "", time.monotonic()
+        sent, drawn, due = b"", [""] * len(self._watchers.drawn), time.monotonic()
         while not socket.closed:
             await self._follows.wait()
-            frame, shapes = self._watchers.joints(), self._watchers.shapes()
+            frame = self._watchers.joints()
             if frame != sent and not await self._sent(socket, socket.send_bytes(frame)):
                 return
-            if shapes != drawn and not await self._sent(socket, socket.send_str(shapes)):
-                return
-            sent, drawn = frame, shapes
+            sent = frame
+            for i, look in enumerate(self._watchers.drawn):
+                text = look()
+                if text != drawn[i] and not await self._sent(socket, socket.send_str(text)):
+                    return
+                drawn[i] = text
             due = max(due + 1.0 / max(self.joints, 0.1), time.monotonic())
             await asyncio.sleep(due - time.monotonic())
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -201,7 +201,28 @@ def _columns(X: Array) -> list[float]:
     return [float(value) for value in X.T.ravel()]
 
 
+def meshes_of(files: Sequence[str]) -> Json:
+    """Meshes of files: `meshes`, file → its id and its bytes (`mesh.encoded`) in base64, of those that are taken; and
+    `problems`, why others are not."""
+    found: dict[str, tuple[str, str]] = {}
+    problems = []
+    total = 0
+    for file in files:
+        try:
+            content = mesh_bytes(Path(file))
+            total += len(content)
+            if total > MOST_BYTES:
+                raise ValueError(f"all meshes together have more than {MOST_BYTES >> 20} MB")
+        except Exception as error:  # the file may be anything
+            problems.append(f"{file}: {str(error) or type(error).__name__}")
+        else:
+            found[file] = hashlib.sha256(content).hexdigest()[:24], base64.b64encode(content).decode()
+    return {"meshes": found, "problems": problems}
+
+
 def _answer(question: Json) -> Json:
+    if "files" in question:
+        return meshes_of(question["files"])
     scene = scene_of(question["description"], with_meshes=question["with_meshes"])
     meshes = {id: base64.b64encode(content).decode() for id, content in scene.meshes.items()}
     return {**scene.as_json(), "meshes": meshes}

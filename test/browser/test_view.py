@@ -265,6 +265,141 @@ def test_what_the_control_server_draws_follows_its_frame(
     page.wait_for_function(f"() => {drawn}.length === 0")
 
 
+def simulated(name: str, kind: str, *scale: float, at: tuple[float, float, float], **more: Any) -> dict[str, Any]:
+    """An object, as `Robot.objects` has it."""
+    return {"name": name, "kind": kind, "position": list(at), "orientation": [0.0, 0.0, 0.0, 1.0], "triangles": [],
+            "scale": list(scale), "color": [0.9, 0.5, 0.1, 1.0], "mesh": "", **more}  # fmt: skip
+
+
+def object_pose(page: Any, number: int) -> list[float]:
+    return [float(x) for x in page.evaluate(f"n => {VIEW}.objects.links[n].matrixWorld.toArray()", number)]
+
+
+def test_an_object_that_is_pushed_is_drawn_elsewhere_and_nothing_else_changes(
+    see: Callable[..., Any], robot: MemoryRobot, picture: Any
+) -> None:
+    bring(robot, "iiwa")
+    page = see()
+    empty = pixels(page, robot)
+    cube, ball = ((0.6, -0.5, 0.1), (-0.6, 0.4, 0.1))
+    file = next(word for word in robot.description_text.split('"') if word.endswith(".obj"))
+    profile = [[0.0, 0.6, 0.0], [0.2, 0.6, 0.0], [0.0, 0.6, 0.3]]
+    robot.simulated = [
+        simulated("cube", "box", 0.2, 0.2, 0.2, at=cube),
+        simulated("ball", "sphere", 0.2, 0.2, 0.2, at=ball, color=[0.1, 0.4, 0.9, 1.0]),
+        simulated("pipe", "cylinder", 0.1, 0.1, 0.4, at=(-0.6, -0.4, 0.2), orientation=[0.5**0.5, 0.0, 0.0, 0.5**0.5]),
+        simulated("model", "mesh", 1.0, 1.0, 1.0, at=(0.6, 0.6, 0.0), mesh=file),
+        simulated("edge", "triangles", 1.0, 1.0, 1.0, at=(0.0, 0.0, 0.0), triangles=profile),
+        simulated("nowhere", "mesh", 1.0, 1.0, 1.0, at=(0.0, 0.0, 0.0), mesh="file:///no.stl"),
+        simulated("not finite", "box", 1.0, 1.0, 1.0, at=(0.0, 0.0, float("nan"))),
+    ]
+    names = f"{VIEW}.objects?.scene.links.map(link => link.name).join()"
+    page.wait_for_function(f"() => {names} === 'cube,ball,pipe,model,edge' && {VIEW}.objects.loading === 0")
+    before = pixels(page, robot)
+    picture(page, "view_objects")
+    assert np.count_nonzero(np.abs(before - empty).max(axis=2) > 30) > 2000
+
+    def where(point: tuple[float, float, float]) -> tuple[float, float]:
+        """Row and column of a place of the world."""
+        x, y = page.evaluate(
+            f"point => {{ const view = {VIEW}; const canvas = view.canvas;"
+            " const seen = view.robots.group.position.clone().fromArray(point).project(view.camera);"
+            " return [(seen.x + 1) / 2 * canvas.clientWidth, (1 - seen.y) / 2 * canvas.clientHeight]; }",
+            list(point),
+        )
+        return y, x
+
+    pushed = (0.6, -0.2, 0.1)
+    drawn = page.evaluate(f"() => {VIEW}.objects.group.uuid")
+    robot.simulated = [{**robot.simulated[0], "position": list(pushed)}, *robot.simulated[1:]]
+    page.wait_for_function(f"() => Math.abs({VIEW}.objects.links[0].matrixWorld.toArray()[13] + 0.2) < 1e-6")
+    assert object_pose(page, 0)[12:15] == pytest.approx(pushed)
+    assert page.evaluate(f"() => {VIEW}.objects.group.uuid") == drawn, "it is moved, not made anew"
+    after = pixels(page, robot)
+    rows, columns = np.nonzero(np.abs(before - after).max(axis=2) > 8)
+    (r0, c0), (r1, c1) = where(cube), where(pushed)
+    margin = 0.15 * before.shape[0]
+    assert len(rows) > 500
+    assert min(r0, r1) - margin < rows.min() and rows.max() < max(r0, r1) + margin
+    assert min(c0, c1) - margin < columns.min() and columns.max() < max(c0, c1) + margin
+    page.mouse.move(*[value + offset for value, offset in zip(reversed(where(pushed)), corner(page), strict=True)])
+    page.locator(".robot-tools").get_by_text("cube", exact=True).wait_for()
+    page.get_by_text("Drawn", exact=True).click()
+    page.get_by_label("objects of simulators").uncheck()
+    page.get_by_text("Drawn", exact=True).click()
+    page.mouse.move(1, 1)
+    assert np.array_equal(pixels(page, robot), empty)
+    robot.simulated = []
+    page.wait_for_function(f"() => {VIEW}.objects.links.length === 0")
+
+
+def corner(page: Any) -> tuple[float, float]:
+    """x and y of the picture in the page."""
+    box = page.locator(".robot-scene").bounding_box()
+    return box["x"], box["y"]
+
+
+def test_a_film_of_the_picture_is_saved(see: Callable[..., Any], robot: MemoryRobot, tmp_path: Path) -> None:
+    workcell = bring(robot, "iiwa")
+    page = see(watching=True)
+    joint = workcell.joint_state_names()["arm"][1]
+    page.get_by_role("button", name="Film", exact=True).click()
+    for _ in range(10):
+        robot.positions[joint] += 0.05
+        at(page, robot)
+    with page.expect_download() as found:
+        page.get_by_role("button", name="End film").click()
+    assert found.value.suggested_filename.endswith(".webm")
+    found.value.save_as(tmp_path / "film.webm")
+    content = (tmp_path / "film.webm").read_bytes()
+    assert content[:4] == b"\x1a\x45\xdf\xa3" and b"webm" in content[:64], "EBML, of the kind webm"
+    assert len(content) > 10_000
+    page.get_by_role("button", name="Film", exact=True).wait_for()
+    with page.expect_download() as found:
+        page.get_by_role("button", name="Picture").click()
+    assert found.value.suggested_filename.endswith(".png")
+
+
+def test_the_camera_by_fingers(chromium: Any, come: Callable[..., Any], robot: MemoryRobot) -> None:
+    bring(robot, "iiwa")
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = come(page_name=PAGE, context=context)
+    page.wait_for_function(f"() => {VIEW}?.shown && {VIEW}.robots.loading === 0")
+    session = context.new_cdp_session(page)
+
+    def camera() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        found = page.evaluate(f"() => {VIEW}.stored")
+        return np.array(found["eye"]), np.array(found["target"])
+
+    def touch(*ways: tuple[tuple[float, float], tuple[float, float]]) -> None:
+        """Each finger goes from one place to another, all at once."""
+        for step in range(6):
+            points = [{"x": a[0] + (b[0] - a[0]) * step / 5, "y": a[1] + (b[1] - a[1]) * step / 5, "id": n}
+                      for n, (a, b) in enumerate(ways)]  # fmt: skip
+            kind = "touchStart" if step == 0 else "touchMove"
+            session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    def distance() -> float:
+        eye, target = camera()
+        return float(np.linalg.norm(eye - target))
+
+    (eye, target), far = camera(), distance()
+    touch(((150, 500), (250, 540)))
+    until(page, lambda: np.linalg.norm(camera()[0] - eye) > 0.1)
+    assert np.allclose(camera()[1], target) and distance() == pytest.approx(far), "one finger turns"
+    touch(((180, 500), (100, 500)), ((210, 500), (290, 500)))
+    until(page, lambda: distance() < 0.7 * far)
+    near = distance()
+    touch(((150, 450), (150, 550)), ((250, 450), (250, 550)))
+    until(page, lambda: np.linalg.norm(camera()[1] - target) > 0.02)
+    assert distance() == pytest.approx(near, rel=0.05), "two fingers beside each other move"
+    assert page.evaluate("() => visualViewport.scale") == 1 and page.evaluate("() => scrollY") == 0
+    page.get_by_role("button", name="STOP", exact=True).tap()
+    until(page, lambda: robot.stopped)
+    context.close()
+
+
 def test_a_followed_part_stays_in_the_middle(see: Callable[..., Any], robot: MemoryRobot) -> None:
     workcell = bring(robot, "iiwa")
     page = see()

@@ -204,6 +204,7 @@ class MemoryRobot:
         self.positions: dict[str, float] = {}
         self.joints_followed = False
         self.drawn_shapes: list[Json] = []
+        self.simulated: list[Json] = []
         self.faults: dict[str, str] = {}
         self.program_states: list[Json] = []
         self.started = time.monotonic()
@@ -637,6 +638,9 @@ class MemoryRobot:
 
     def shapes(self) -> list[Json]:
         return self.drawn_shapes
+
+    def objects(self) -> list[Json]:
+        return list(self.simulated)
 
     def forget_scene(self) -> None:
         self.joints_followed = False

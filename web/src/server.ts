@@ -1,6 +1,6 @@
 // Requests to the editor's server, and the socket that shows what is true now.
 
-import type { Answer, DrawnShape, Live } from './wire.ts';
+import type { Answer, DrawnShape, Live, SceneLink } from './wire.ts';
 
 export class NotEntered extends Error {}
 
@@ -41,6 +41,16 @@ export async function askBytes(name: string, request: object): Promise<ArrayBuff
     }
 }
 
+/** What draws the scene as it is now. */
+export interface Drawer {
+    /** Bytes of the joints' positions. */
+    takeJoints(frame: ArrayBuffer): void;
+    /** What the control server draws. */
+    takeShapes(shapes: DrawnShape[]): void;
+    /** What simulators have beside robots. */
+    takeObjects(objects: SceneLink[]): void;
+}
+
 /** The socket that shows what is true now. It connects again by itself. */
 export class LiveSocket {
     private socket: WebSocket | null = null;
@@ -51,15 +61,13 @@ export class LiveSocket {
 
     /**
      * @param wishes what the page wants to see, besides what all see.
-     * @param takeJoints called with the joints' positions, if they are among the wishes.
-     * @param takeShapes called with what is drawn besides, likewise.
+     * @param drawer who takes the scene as it is now, if the joints are among the wishes; null: nobody.
      */
     constructor(
         private readonly take: (live: Live) => void,
         private readonly changed: (connected: boolean) => void,
         private readonly wishes: () => { variables: string[]; run: string; records: number; joints: number },
-        private readonly takeJoints: (frame: ArrayBuffer) => void,
-        private readonly takeShapes: (shapes: DrawnShape[]) => void,
+        private readonly drawer: () => Drawer | null,
     ) {
         this.connect();
     }
@@ -100,10 +108,12 @@ export class LiveSocket {
         };
         socket.onmessage = (message) => {
             this.heard = performance.now();
-            if (message.data instanceof ArrayBuffer) return this.takeJoints(message.data);
+            if (message.data instanceof ArrayBuffer) return this.drawer()?.takeJoints(message.data);
             const text = String(message.data);
             if (text.startsWith('{"shapes":'))
-                return this.takeShapes((JSON.parse(text) as { shapes: DrawnShape[] }).shapes);
+                return this.drawer()?.takeShapes((JSON.parse(text) as { shapes: DrawnShape[] }).shapes);
+            if (text.startsWith('{"objects":'))
+                return this.drawer()?.takeObjects((JSON.parse(text) as { objects: SceneLink[] }).objects);
             if (text === this.last) return; // said again, so that its silence would be heard
             this.last = text;
             this.take(JSON.parse(text) as Live);

@@ -61,6 +61,15 @@ export class Robots {
         return JSON.stringify([scene.links, scene.joints]) === JSON.stringify([this.scene.links, this.scene.joints]);
     }
 
+    /** Put links where these are, if they would be drawn alike otherwise. Returns whether. */
+    place(links: SceneLink[]): boolean {
+        const looks = (all: SceneLink[]): string => JSON.stringify(all.map((link) => ({ ...link, X: [] })));
+        if (looks(links) !== looks(this.scene.links)) return false;
+        for (const [n, link] of links.entries()) this.links[n]?.matrix.fromArray(link.X);
+        this.group.updateMatrixWorld(true);
+        return true;
+    }
+
     /** Where each joint is [rad or m]; one that is not known stays. */
     move(positions: ArrayLike<number>): void {
         const motion = new Matrix4();

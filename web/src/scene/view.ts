@@ -1,7 +1,8 @@
 // The picture of the workcell: camera, light, ground, frames, and what the control server draws. It is loaded when
 // somebody opens it.
 
-import type { DrawnShape, Scene as SceneOfRobots } from '../wire.ts';
+import type { Drawer } from '../server.ts';
+import type { DrawnShape, SceneLink, Scene as SceneOfRobots } from '../wire.ts';
 import { decode, type Piece, split } from './mesh.ts';
 import { Robots } from './robots.ts';
 import { Shapes } from './shapes.ts';
@@ -29,6 +30,8 @@ import {
 const SKY = 0xf4f6f9;
 /** [rad or m] A joint that moves less is not drawn anew: sensors are noisy, and a picture costs a browser much. */
 const SEEN = 1e-5;
+/** Beside the namespaces of shapes. */
+const OBJECTS = 'objects';
 /** Meshes that one request asks for. */
 const AT_ONCE = 24;
 /** Links that the workcell adds for tools and sensors. */
@@ -43,7 +46,7 @@ export interface StoredView {
     orthographic: boolean;
 }
 
-export class View {
+export class View implements Drawer {
     private readonly renderer: WebGLRenderer;
     private readonly world = new Scene();
     private readonly perspective = new PerspectiveCamera(40, 1, 0.01, 200);
@@ -51,6 +54,8 @@ export class View {
     private camera: PerspectiveCamera | OrthographicCamera = this.perspective;
     private controls: OrbitControls;
     robots: Robots | null = null;
+    /** What simulators have besides: links that stand in the world. */
+    objects: Robots | null = null;
     private version = -1;
     /** Whether the joints of the scene were drawn at least once. */
     shown = false;
@@ -105,6 +110,7 @@ export class View {
         this.observer.disconnect();
         this.controls.dispose();
         this.robots?.dispose();
+        this.objects?.dispose();
         cancelAnimationFrame(this.waiting);
         this.renderer.dispose();
         this.renderer.domElement.remove();
@@ -124,7 +130,7 @@ export class View {
             return;
         }
         this.robots?.dispose();
-        this.fetch(scene.links.flatMap((link) => link.shapes.map((shape) => shape.mesh)));
+        void this.fetch(scene.links).then(() => this.begin());
         this.robots = new Robots(
             scene,
             (mesh) => this.piecesOf(mesh),
@@ -181,9 +187,25 @@ export class View {
         this.draw();
     }
 
+    takeObjects(links: SceneLink[]): void {
+        if (!this.objects?.place(links)) {
+            this.objects?.dispose();
+            void this.fetch(links);
+            this.objects = new Robots(
+                { version: 0, name: '', links, joints: [], parts: [], problems: [] },
+                (mesh) => this.piecesOf(mesh),
+                () => this.draw(),
+            );
+            this.objects.group.visible = !this.shapes.hidden.has(OBJECTS);
+            this.world.add(this.objects.group);
+        }
+        this.draw();
+    }
+
     /** Draw the shapes of these namespaces no more. */
     hide(namespaces: ReadonlySet<string>): void {
         this.shapes.hidden = namespaces;
+        if (this.objects) this.objects.group.visible = !namespaces.has(OBJECTS);
         this.takeShapes(this.shapes.all);
     }
 
@@ -205,13 +227,14 @@ export class View {
         return this.robots?.link(link)?.matrixWorld.toArray() ?? null;
     }
 
-    /** The link at a place of the page. */
+    /** The link, or the object, at a place of the page. */
     linkAt(x: number, y: number): string {
         const box = this.renderer.domElement.getBoundingClientRect();
         const at = new Vector2((2 * (x - box.left)) / box.width - 1, 1 - (2 * (y - box.top)) / box.height);
         const ray = new Raycaster();
         ray.setFromCamera(at, this.camera);
-        const hits = this.robots ? ray.intersectObject(this.robots.group) : [];
+        const seen = [this.robots, this.objects].flatMap((each) => (each?.group.visible ? [each.group] : []));
+        const hits = ray.intersectObjects(seen);
         return hits.find((hit) => hit.object instanceof Mesh)?.object.parent?.name ?? '';
     }
 
@@ -280,6 +303,10 @@ export class View {
 
     setOrthographic(orthographic: boolean): void {
         this.restore({ ...this.stored, orthographic });
+    }
+
+    get canvas(): HTMLCanvasElement {
+        return this.renderer.domElement;
     }
 
     /** What is seen now, as a PNG. */
@@ -361,20 +388,29 @@ export class View {
         return grid;
     }
 
-    /** Ask for meshes that were not asked for yet; some at once, so that a large scene is not all or nothing. */
-    private fetch(meshes: string[]): void {
-        const wanted = [...new Set(meshes)].filter((mesh) => mesh !== '' && !this.pieces.has(mesh));
-        if (wanted.length === 0) this.begin();
+    /**
+     * Ask for meshes that were not asked for yet; some at once, so that a large scene is not all or nothing. Fulfilled
+     * when the first ones are there.
+     */
+    private fetch(links: SceneLink[]): Promise<unknown> {
+        const meshes = new Set(links.flatMap((link) => link.shapes.map((shape) => shape.mesh)));
+        const wanted = [...meshes].filter((mesh) => mesh !== '' && !this.pieces.has(mesh));
+        const loads: Promise<unknown>[] = [];
         for (let first = 0; first < wanted.length; first += AT_ONCE) {
             const some = wanted.slice(first, first + AT_ONCE);
-            const loaded = this.load(some).then((bytes) => (bytes ? split(bytes) : []));
-            void loaded.then(() => this.begin());
+            const loaded = this.load(some).then((bytes) => {
+                if (bytes) return split(bytes);
+                for (const mesh of some) this.pieces.delete(mesh); // the next scene asks for them again
+                return [];
+            });
+            loads.push(loaded);
             for (const [n, mesh] of some.entries())
                 this.pieces.set(
                     mesh,
                     loaded.then((found) => (found[n] ? decode(found[n]) : [])),
                 );
         }
+        return loads.length > 0 ? Promise.race(loads) : Promise.resolve();
     }
 
     private piecesOf(mesh: string): Promise<Piece[]> {

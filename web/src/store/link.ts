@@ -1,7 +1,7 @@
 // The live state, and whether the editor still speaks.
 
-import { LiveSocket } from '../server.ts';
-import type { DrawnShape, Live } from '../wire.ts';
+import { type Drawer, LiveSocket } from '../server.ts';
+import type { Live } from '../wire.ts';
 import type { Changes } from './changes.ts';
 
 /** [s] of silence of the editor after which the page says so, and after which it connects anew. */
@@ -24,8 +24,7 @@ export class Link {
     watched: string[] = [];
     /** [Hz] at which the page wants the joints of the scene; 0: it shows none. */
     private jointRate = 0;
-    private takeJoints: (frame: ArrayBuffer) => void = () => {};
-    private takeShapes: (shapes: DrawnShape[]) => void = () => {};
+    private drawer: Drawer | null = null;
     private socket: LiveSocket | null = null;
 
     /**
@@ -54,8 +53,7 @@ export class Link {
                 this.changes.tell();
             },
             () => ({ variables: this.watched, ...this.followed(), joints: this.jointRate }),
-            (frame) => this.takeJoints(frame),
-            (shapes) => this.takeShapes(shapes),
+            () => this.drawer,
         );
         let looked = performance.now();
         setInterval(() => {
@@ -76,15 +74,13 @@ export class Link {
         this.socket?.tell();
     }
 
-    /** Have the joints' positions, and what is drawn besides, from now on; rate 0: no more. */
-    followScene(
-        rate: number,
-        takeJoints: (frame: ArrayBuffer) => void = () => {},
-        takeShapes: (shapes: DrawnShape[]) => void = () => {},
-    ): void {
+    /**
+     * Have the scene as it is drawn from now on.
+     * @param rate [Hz] of the joints; 0: no more.
+     */
+    followScene(rate: number, drawer: Drawer | null = null): void {
         this.jointRate = rate;
-        this.takeJoints = takeJoints;
-        this.takeShapes = takeShapes;
+        this.drawer = drawer;
         this.tellWishes();
     }
 

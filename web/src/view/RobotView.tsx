@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 
+import { Film } from '../scene/film.ts';
 import type { StoredView, View } from '../scene/view.ts';
 import { ask, askBytes } from '../server.ts';
 import { thePage, usePage } from '../store/page.ts';
@@ -10,7 +11,7 @@ const RATE = 30;
 /** [ms] after which a scene that is not there is asked for again. */
 const AGAIN_MS = 2000;
 const STORED = 'robot_rt_control.views';
-/** Of what the control server draws. */
+/** Of what is drawn beside the robots. */
 const NAMESPACES: Record<string, string> = {
     goal: 'goals',
     path: 'ways of tools',
@@ -18,6 +19,7 @@ const NAMESPACES: Record<string, string> = {
     contact_force: 'contact forces',
     rays: 'rays of sensors',
     limits: 'limits that are near',
+    objects: 'objects of simulators',
 };
 const NUMBERS = ['1', '2', '3', '4'];
 
@@ -39,6 +41,7 @@ export function RobotView({ children }: { children?: ReactNode }) {
     const [link, setLink] = useState('');
     const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
     const [isFlat, setFlat] = useState(false);
+    const [film, setFilm] = useState<Film | null>(null);
     /** Version of the scene that the joints are of. */
     const [wanted, setWanted] = useState(0);
     const isEntered = it.me.person !== null;
@@ -87,12 +90,7 @@ export function RobotView({ children }: { children?: ReactNode }) {
     useEffect(() => {
         if (!view || !isEntered) return undefined;
         const { link } = thePage();
-        const follow = (): void =>
-            link.followScene(
-                document.hidden ? 0 : RATE,
-                (frame) => view.takeJoints(frame),
-                (shapes) => view.takeShapes(shapes),
-            );
+        const follow = (): void => link.followScene(document.hidden ? 0 : RATE, view);
         follow();
         document.addEventListener('visibilitychange', follow);
         return () => {
@@ -114,14 +112,28 @@ export function RobotView({ children }: { children?: ReactNode }) {
             setFlat(kept[key].orthographic);
         } else it.talk.say(`View ${key} is empty: Shift and ${key} stores what is seen.`);
     };
-    const save = async (): Promise<void> => {
-        const blob = await view?.picture();
+    const save = (blob: Blob | null, kind: string): void => {
         if (!blob) return;
         const anchor = document.createElement('a');
         anchor.href = URL.createObjectURL(blob);
-        anchor.download = `${scene?.name || 'workcell'}.png`;
+        anchor.download = `${scene?.name || 'workcell'}.${kind}`;
         anchor.click();
         URL.revokeObjectURL(anchor.href);
+    };
+    const record = (): void => {
+        if (!view) return;
+        if (film) return film.end();
+        try {
+            const made = new Film(view.canvas);
+            setFilm(made);
+            void made.ended.then((blob) => {
+                setFilm(null);
+                save(blob, 'webm');
+            });
+            view.paint(); // a film of what stands still has one picture
+        } catch (error) {
+            it.talk.say(`This browser makes no films: ${(error as Error).message}`, true);
+        }
     };
     return (
         <section
@@ -193,7 +205,10 @@ export function RobotView({ children }: { children?: ReactNode }) {
                         ))}
                     </select>
                 </label>
-                <button onClick={() => void save()}>Picture</button>
+                <button onClick={() => void view?.picture().then((blob) => save(blob, 'png'))}>Picture</button>
+                <button aria-pressed={film !== null} onClick={record}>
+                    {film ? 'End film' : 'Film'}
+                </button>
                 <span className="quiet">{link}</span>
             </div>
             {children}
