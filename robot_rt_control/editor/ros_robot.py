@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import sensor_msgs.msg
@@ -17,6 +18,7 @@ from robot_rt_control.client import Client
 from robot_rt_control.client.program_state import ProgramState
 from robot_rt_control.client.services import Services
 from robot_rt_control.editor.robot import SERVICES, SILENT_S, SOURCE, Json
+from robot_rt_control.ros.cdr import JointStates, markers_of
 from robot_rt_control.ros.listener import Unspun, take_all
 from robot_rt_control.ros.refusals import refusal_messages
 from robot_rt_control.vocabulary.errors import DefinitionError, NoAnswer, Overtaken, RobotControlError
@@ -82,6 +84,7 @@ class RosRobot:
             std_msgs.msg.String, "robot_description", self._take_description, latched
         )
         self._joints: Any = None
+        self._joint_states = JointStates()
         self._positions: dict[str, float] = {}
         self._markers: Any = None
         self._shapes: list[Json] = []
@@ -207,11 +210,13 @@ class RosRobot:
 
     def joint_positions(self) -> Mapping[str, float]:
         if self._joints is None:
+            newest = QoSProfile(depth=_JOINT_STATES, reliability=ReliabilityPolicy.BEST_EFFORT)  # nothing is sent again
             self._joints = self._client.node.create_subscription(
-                sensor_msgs.msg.JointState, "joint_states", lambda _: None, _JOINT_STATES, callback_group=Unspun()
+                sensor_msgs.msg.JointState, "joint_states", lambda _: None, newest, callback_group=Unspun()
             )
-        for message in take_all(self._joints):
-            self._positions.update(zip(message.name, message.position, strict=False))
+        for message in take_all(self._joints, raw=True):
+            with suppress(ValueError):
+                self._positions.update(self._joint_states.positions(message))
         return self._positions
 
     def shapes(self) -> list[Json]:
@@ -219,8 +224,9 @@ class RosRobot:
             self._markers = self._client.node.create_subscription(
                 MarkerArray, "control_server/markers", lambda _: None, self._latched, callback_group=Unspun()
             )
-        for message in take_all(self._markers):
-            self._shapes = marker_shapes(message)
+        for message in take_all(self._markers, raw=True):
+            with suppress(ValueError):
+                self._shapes = marker_shapes(message)
         return self._shapes
 
     def objects(self) -> list[Json]:
@@ -231,8 +237,9 @@ class RosRobot:
             self._object_markers = self._client.node.create_subscription(
                 MarkerArray, "objects", lambda _: None, several, callback_group=Unspun()
             )
-        for message in take_all(self._object_markers):
-            take_objects(self._objects, message)
+        for message in take_all(self._object_markers, raw=True):
+            with suppress(ValueError):
+                take_objects(self._objects, message)
         return list(self._objects.values())
 
     def forget_scene(self) -> None:
@@ -259,50 +266,59 @@ def silences(now: float, **heard: float | None) -> dict[str, float]:
     return {name: float(int(age)) if age >= 1.0 else round(age, 1) for name, age in ages.items() if age > SILENT_S}
 
 
-def marker_shapes(message: Any) -> list[Json]:
+def marker_shapes(message: bytes) -> list[Json]:
     """The shapes of a visualization_msgs/MarkerArray that is whole, as ours are; kinds that we do not send are left
-    out, and so is what is beyond bounds that ours keep."""
+    out, and so is what is beyond bounds that ours keep.
+
+    Raises:
+        ValueError: it is none.
+    """
     found: list[Json] = []
-    for marker in message.markers[:_MOST_SHAPES]:
+    for marker in markers_of(message, most=_MOST_SHAPES):
         kind = _KINDS.get(marker.type)
         if kind is None or marker.action != Marker.ADD:
             continue
-        points = marker.points[:_MOST_POINTS] or [marker.pose.position]
+        colors = marker.colors[: 4 * _MOST_POINTS]
         found.append({
-            "namespace": marker.ns,
-            "frame": marker.header.frame_id,
+            "namespace": marker.namespace,
+            "frame": marker.frame,
             "kind": kind,
-            "points": [[round(p.x, 4), round(p.y, 4), round(p.z, 4)] for p in points],  # noise is no news
-            "size": marker.scale.z if kind == "text" else marker.scale.x,
-            "color": _rgba(marker.color),
-            "colors": [_rgba(color) for color in marker.colors[:_MOST_POINTS]],
+            "points": _triples(marker.points[: 3 * _MOST_POINTS]) or _triples(marker.position),
+            "size": marker.scale[2] if kind == "text" else marker.scale[0],
+            "color": list(marker.color),
+            "colors": [list(colors[i : i + 4]) for i in range(0, len(colors), 4)],
             "text": marker.text,
         })  # fmt: skip
     return found
 
 
-def take_objects(found: dict[tuple[str, int], Json], message: Any) -> None:
-    """Put those of a visualization_msgs/MarkerArray among the objects, each as `Robot.objects` has it."""
-    for marker in message.markers[:_MOST_SHAPES]:
-        key = marker.ns, marker.id
+def take_objects(found: dict[tuple[str, int], Json], message: bytes) -> None:
+    """Put those of a visualization_msgs/MarkerArray among the objects, each as `Robot.objects` has it.
+
+    Raises:
+        ValueError: it is none.
+    """
+    for marker in markers_of(message, most=_MOST_SHAPES):
+        key = marker.namespace, marker.number
         if marker.action != Marker.ADD or marker.type not in _SOLIDS:
             found.pop(key, None)
         elif key in found or len(found) < _MOST_SHAPES:
-            at, turned, scale = marker.pose.position, marker.pose.orientation, marker.scale
             found[key] = {
                 "name": marker.text,
                 "kind": _SOLIDS[marker.type],
-                "position": [at.x, at.y, at.z],
-                "orientation": [turned.x, turned.y, turned.z, turned.w],
-                "scale": [scale.x, scale.y, scale.z],
-                "color": _rgba(marker.color),
-                "mesh": marker.mesh_resource,
-                "triangles": [[p.x, p.y, p.z] for p in marker.points[:_MOST_POINTS]],
+                "position": list(marker.position),
+                "orientation": list(marker.orientation),
+                "scale": list(marker.scale),
+                "color": list(marker.color),
+                "mesh": marker.mesh,
+                "triangles": _triples(marker.points[: 3 * _MOST_POINTS]),
             }
 
 
-def _rgba(color: Any) -> list[float]:
-    return [color.r, color.g, color.b, color.a]
+def _triples(numbers: Sequence[float]) -> list[list[float]]:
+    """Noise is no news."""
+    rounded = [round(x, 4) for x in numbers]
+    return [rounded[i : i + 3] for i in range(0, len(rounded), 3)]
 
 
 def shown_status(status: Any, programs: Iterable[ProgramState]) -> Json:

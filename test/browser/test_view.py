@@ -281,7 +281,7 @@ def test_an_object_that_is_pushed_is_drawn_elsewhere_and_nothing_else_changes(
     bring(robot, "iiwa")
     page = see()
     empty = pixels(page, robot)
-    cube, ball = ((0.6, -0.5, 0.1), (-0.6, 0.4, 0.1))
+    cube, ball = ((0.4, -0.1, 0.1), (-0.6, 0.4, 0.1))
     file = next(word for word in robot.description_text.split('"') if word.endswith(".obj"))
     profile = [[0.0, 0.6, 0.0], [0.2, 0.6, 0.0], [0.0, 0.6, 0.3]]
     robot.simulated = [
@@ -309,10 +309,10 @@ def test_an_object_that_is_pushed_is_drawn_elsewhere_and_nothing_else_changes(
         )
         return y, x
 
-    pushed = (0.6, -0.2, 0.1)
+    pushed = (0.4, 0.2, 0.1)
     drawn = page.evaluate(f"() => {VIEW}.objects.group.uuid")
     robot.simulated = [{**robot.simulated[0], "position": list(pushed)}, *robot.simulated[1:]]
-    page.wait_for_function(f"() => Math.abs({VIEW}.objects.links[0].matrixWorld.toArray()[13] + 0.2) < 1e-6")
+    page.wait_for_function(f"() => Math.abs({VIEW}.objects.links[0].matrixWorld.toArray()[13] - 0.2) < 1e-6")
     assert object_pose(page, 0)[12:15] == pytest.approx(pushed)
     assert page.evaluate(f"() => {VIEW}.objects.group.uuid") == drawn, "it is moved, not made anew"
     after = pixels(page, robot)

@@ -13,6 +13,7 @@ from typing import Any
 import aiohttp
 import pytest
 from memory_robot import CONFIG, MemoryRobot
+from rclpy.serialization import serialize_message
 from served_editor import Served
 
 from robot_rt_control.drawing.shape import Shape, ShapeKind
@@ -254,13 +255,14 @@ def test_E21_a_rate_that_is_none_closes_the_socket(editor: Served, rate: Any) ->
 
 def test_each_kind_of_shape_comes_back_from_its_marker() -> None:
     points = ((0.0, 1.0, 2.0), (3.0, 4.0, 5.0))
+    kinds = [kind for kind in ShapeKind if kind.name not in ("BOX", "CYLINDER", "MESH", "TRIANGLES")]
     shapes = [
         Shape(namespace=kind.name, frame="tool", kind=kind, points=points[: 1 if kind.name in ONE else 2], size=0.25,
               color=(0.5, 0.25, 0.0, 1.0), text="a" * (kind is ShapeKind.TEXT))
-        for kind in ShapeKind
+        for kind in kinds
     ]  # fmt: skip
-    found = marker_shapes(markers_message(shapes))
-    assert [each["kind"].upper() for each in found] == [kind.name for kind in ShapeKind]
+    found = marker_shapes(serialize_message(markers_message(shapes)))
+    assert [each["kind"].upper() for each in found] == [kind.name for kind in kinds]
     for shape, each in zip(shapes, found, strict=True):
         assert each == {
             "namespace": shape.namespace, "frame": "tool", "kind": each["kind"], "size": 0.25, "colors": [],
