@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
 import sensor_msgs.msg
 import std_msgs.msg
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -317,8 +318,8 @@ def take_objects(found: dict[tuple[str, int], Json], message: bytes) -> None:
 
 def _triples(numbers: Sequence[float]) -> list[list[float]]:
     """Noise is no news."""
-    rounded = [round(x, 4) for x in numbers]
-    return [rounded[i : i + 3] for i in range(0, len(rounded), 3)]
+    found: list[list[float]] = np.round(np.asarray(numbers), 4).reshape(-1, 3).tolist()
+    return found
 
 
 def shown_status(status: Any, programs: Iterable[ProgramState]) -> Json:

@@ -172,8 +172,9 @@ def _made(description: str) -> Json:
 
 
 def _is_finite(shape: Json) -> bool:
-    numbers = [shape["size"], *shape["color"], *(n for row in (*shape["points"], *shape["colors"]) for n in row)]
-    return all(map(math.isfinite, numbers))
+    """What is not finite makes the sum so."""
+    rows = (shape["color"], *shape["points"], *shape["colors"])
+    return math.isfinite(shape["size"] + sum(map(sum, rows)))
 
 
 def part_links(scene: Json, parts: list[Json], names: list[str]) -> list[Json]:

@@ -9,10 +9,16 @@ from __future__ import annotations
 import struct
 from array import array
 from dataclasses import dataclass, field
+from typing import Any
 
 _HEADER = 4
 """[bytes] before the first field: the format."""
 _LITTLE_ENDIAN = 1
+_SIZES = {"B": 1, "i": 4, "I": 4, "f": 4, "d": 8}
+"""[bytes] of numbers, as `struct` names them. Each begins at a multiple of its size."""
+_COUNT, _MARKER = struct.Struct("<I"), struct.Struct("<iii")
+_POSE = struct.Struct("<10d4f2IB")
+"""A marker's pose, scale, color, lifetime and frame_locked."""
 
 
 class Reader:
@@ -44,7 +50,7 @@ class Reader:
 
     def count(self) -> int:
         """The length of what follows."""
-        return int(self.numbers("I")[0])
+        return int(self.block(_COUNT, 4)[0])
 
     def text(self) -> str:
         n = self.count()
@@ -54,11 +60,22 @@ class Reader:
     def skip(self, kind: str, count: int) -> None:
         self._step(kind, count)
 
+    def skip_text(self) -> None:
+        self._step("B", self.count())
+
+    def block(self, fields: struct.Struct, size: int) -> tuple[Any, ...]:
+        """Fields between which nothing is left out; the first one has this size [bytes]."""
+        start = self.at + -(self.at - _HEADER) % size
+        self.at = start + fields.size
+        if self.at > len(self._bytes):
+            raise ValueError("a message that ends too early")
+        return fields.unpack_from(self._bytes, start)
+
     def _step(self, kind: str, count: int) -> int:
         """Where such numbers begin; the next field is behind them."""
         if count == 0:
             return self.at
-        size = struct.calcsize(kind)
+        size = _SIZES[kind]
         start = self.at + -(self.at - _HEADER) % size
         self.at = start + size * count
         if self.at > len(self._bytes):
@@ -97,25 +114,23 @@ def markers_of(message: bytes, *, most: int) -> list[PlainMarker]:
 def _marker(reader: Reader) -> PlainMarker:
     reader.skip("I", 2)
     frame, namespace = reader.text(), reader.text()
-    number, type, action = (int(x) for x in reader.numbers("i", 3))
-    pose = reader.numbers("d", 7)
-    scale, color = reader.numbers("d", 3), reader.numbers("f", 4)
-    reader.skip("I", 2)  # lifetime
-    reader.skip("B", 1)  # frame_locked
+    number, type, action = reader.block(_MARKER, 4)
+    pose = reader.block(_POSE, 8)
     points = reader.array("d", 3 * reader.count())
     colors = reader.array("f", 4 * reader.count())
-    reader.text()  # texture_resource
+    reader.skip_text()  # texture_resource
     reader.skip("I", 2)
-    reader.text(), reader.text()  # texture's frame and format
+    reader.skip_text()  # texture's frame and format
+    reader.skip_text()
     reader.skip("B", reader.count())
     reader.skip("f", 2 * reader.count())  # uv_coordinates
     text, mesh = reader.text(), reader.text()
-    reader.text()  # mesh_file
+    reader.skip_text()  # mesh_file
     reader.skip("B", reader.count())
     reader.skip("B", 1)  # mesh_use_embedded_materials
     return PlainMarker(
         frame=frame, namespace=namespace, number=number, type=type, action=action, position=pose[:3],
-        orientation=pose[3:], scale=scale, color=color, points=points, colors=colors, text=text, mesh=mesh,
+        orientation=pose[3:7], scale=pose[7:10], color=pose[10:14], points=points, colors=colors, text=text, mesh=mesh,
     )  # fmt: skip
 
 

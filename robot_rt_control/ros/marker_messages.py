@@ -59,7 +59,8 @@ def marker_message(number: int, shape: Shape) -> Any:
         marker.points = [Point(x=x, y=y, z=z) for x, y, z in shape.points]
         marker.colors = [_color(color) for color in shape.colors]
         if shape.kind == ShapeKind.TRIANGLES:
-            size = 1.0  # RViz scales their points
+            marker.scale = Vector3(x=1.0, y=1.0, z=1.0)  # RViz scales their points
+            return marker
         # Of an arrow: shaft, head, length of the head. Lines have a width alone.
         marker.scale = Vector3(x=size, y=2 * size, z=3 * size) if shape.kind == ShapeKind.ARROW else Vector3(x=size)
     return marker

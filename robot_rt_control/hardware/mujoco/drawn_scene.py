@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_rt_control.drawing.shape import ShapeKind
+from robot_rt_control.drawing.shape import Point, ShapeKind
 from robot_rt_control.hardware.mujoco.shapes import DRAWN_GROUPS
 from robot_rt_control.hardware.mujoco.world import MujocoWorld
 from robot_rt_control.hardware.world.drawn_objects import Solid, solid_shape
@@ -51,9 +51,11 @@ def _solids(device: str, world: MujocoWorld, geom: int, name: str, link: str | N
     kind, (a, b, c) = model.geom_type[geom], model.geom_size[geom].tolist()
     red, green, blue, opacity = model.geom_rgba[geom].tolist()
 
-    def solid(kind: ShapeKind, X: NDArray[np.float64] = X, **size: object) -> Solid:
+    def solid(
+        kind: ShapeKind, X: NDArray[np.float64] = X, *, size: float = 0.0, edges: Point = (0.0, 0.0, 0.0)
+    ) -> Solid:
         shape = solid_shape(device, name, kind, (red, green, blue, opacity))
-        return Solid(name=name, link=link, X_LS=X, shape=replace(shape, **size))
+        return Solid(name=name, link=link, X_LS=X, shape=replace(shape, size=size, edges=edges))
 
     if kind == _BOX:
         yield solid(ShapeKind.BOX, edges=(2 * a, 2 * b, 2 * c))

@@ -111,8 +111,8 @@ def _solids_of(device: str, thing: ObjectParameters) -> Iterator[Solid]:
         colors = material_colors(root)
         for link in root.findall("link"):
             found = drawn_shapes(link, "visual", path.parent, colors)
-            for shape in found or drawn_shapes(link, "collision", path.parent, colors):
-                yield _solid(device, thing.name, shape, color, link.get("name"))
+            for each in found or drawn_shapes(link, "collision", path.parent, colors):
+                yield _solid(device, thing.name, each, color, link.get("name"))
     elif thing.profile is not None:
         vertices, indices, _ = profile_mesh(thing.profile)
         corners = np.array(vertices)[indices]

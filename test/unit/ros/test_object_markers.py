@@ -45,18 +45,19 @@ def cube(x: float) -> Shape:
 
 
 def test_nothing_is_looked_at_without_a_subscriber_and_only_what_moved_is_published() -> None:
-    node, looks, x = Node(), 0, 0.0
+    node, looks, places = Node(), 0, [0.0]
 
     def look() -> list[Shape]:
         nonlocal looks
         looks += 1
-        return [cube(x), cube(9.0)]
+        return [cube(places[-1]), cube(9.0)]
 
     topic, sent = ObjectMarkers(node, look, None), node.publisher.sent
     topic.publish()
     assert (looks, sent) == (0, [])
     node.publisher.subscribers = 1
     for x in (0.0, 0.0, 1.0):
+        places.append(x)
         topic.publish()
     assert looks == 3 and [[m.pose.position.x for m in markers] for markers in sent] == [[0.0, 9.0], [1.0, 9.0]]
     assert all(m.action == Marker.ADD and m.type == Marker.CUBE for m in sent[0])
