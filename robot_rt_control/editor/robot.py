@@ -90,7 +90,7 @@ class Robot(Protocol):
 
     def shapes(self) -> list[Json]:
         """Without waiting: what the control server draws (goals, paths, forces, rays, limits), as `drawing.shape.Shape`
-        has it, with names for kinds. Followed as the joints."""
+        has it, with names for kinds; the same list as long as nothing changes. Followed as the joints."""
 
     def objects(self) -> list[Json]:
         """Without waiting: what simulators have beside robots, in the world's frame: `name`; `kind`, box, sphere,

@@ -88,6 +88,8 @@ class RosRobot:
         self._joint_states = JointStates()
         self._positions: dict[str, float] = {}
         self._markers: Any = None
+        self._marked = b""
+        """The last message: most of them are equal."""
         self._shapes: list[Json] = []
         self._object_markers: Any = None
         self._objects: dict[tuple[str, int], Json] = {}
@@ -226,6 +228,9 @@ class RosRobot:
                 MarkerArray, "control_server/markers", lambda _: None, self._latched, callback_group=Unspun()
             )
         for message in take_all(self._markers, raw=True):
+            if message == self._marked:
+                continue
+            self._marked = message
             with suppress(ValueError):
                 self._shapes = marker_shapes(message)
         return self._shapes
@@ -248,7 +253,7 @@ class RosRobot:
             if subscription is not None:
                 self._client.node.destroy_subscription(subscription)
         self._joints = self._markers = self._object_markers = None
-        self._positions, self._shapes, self._objects = {}, [], {}
+        self._positions, self._shapes, self._marked, self._objects = {}, [], b"", {}
 
     def on_state(self, callback: Callable[[Json], None]) -> None:
         self._blueprints.add_state_listener(lambda state: callback(as_json(state)))

@@ -52,6 +52,7 @@ class Scenes:
         self._version = 0
         self._frame, self._looked = b"", -math.inf
         self._shapes, self._shapes_looked = "", -math.inf
+        self._shown_shapes: list[Json] | None = None
 
     def prepare(self) -> None:
         """Begin to make a scene, if another description has come: somebody will ask for it."""
@@ -118,7 +119,11 @@ class Scenes:
         now = time.monotonic()
         if now - self._shapes_looked >= _SHAPES_S:
             self._shapes_looked = now
-            found = [shape for shape in self._robot.shapes() if _is_finite(shape)]
+            shapes = self._robot.shapes()
+            if shapes is self._shown_shapes:
+                return self._shapes
+            self._shown_shapes = shapes
+            found = [shape for shape in shapes if _is_finite(shape)]
             self._shapes = json.dumps({"shapes": found}, allow_nan=False, separators=(",", ":"))
         return self._shapes
 

@@ -44,7 +44,7 @@ class Reader:
     def array(self, kind: str, count: int) -> array[float]:
         """As `numbers`, for many."""
         start = self._step(kind, count)
-        found = array(kind)
+        found: array[float] = array(kind)
         found.frombytes(self._bytes[start : self.at])
         return found
 

@@ -48,7 +48,7 @@ def _solids(device: str, world: MujocoWorld, geom: int, name: str, link: str | N
     rotation = np.zeros(9)
     mujoco.mju_quat2Mat(rotation, model.geom_quat[geom])
     X[:3, :3], X[:3, 3] = rotation.reshape(3, 3), model.geom_pos[geom]
-    kind, (a, b, c) = model.geom_type[geom], model.geom_size[geom].tolist()
+    kind, (a, b, c) = mujoco.mjtGeom(int(model.geom_type[geom])), model.geom_size[geom].tolist()
     red, green, blue, opacity = model.geom_rgba[geom].tolist()
 
     def solid(
