@@ -63,10 +63,12 @@ def test_rviz_sees_ray_goal_and_way_of_a_moving_arm(client: Client, scene: dict[
 
 def test_rviz_sees_the_objects_of_the_simulator_where_it_has_them(client: Client) -> None:
     found: dict[str, Any] = {}
+
+    def take(message: MarkerArray) -> None:
+        found.update({marker.text: marker for marker in message.markers})
+
     latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    listening = client.node.create_subscription(
-        MarkerArray, "objects", lambda message: found.update({marker.text: marker for marker in message.markers}), latched
-    )
+    listening = client.node.create_subscription(MarkerArray, "objects", take, latched)
     wait_for(lambda: {"box", "ball"} <= set(found))
     box, ball = found["box"], found["ball"]
     assert (box.type, ball.type, box.header.frame_id) == (Marker.CUBE, Marker.SPHERE, "world")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,9 +34,8 @@ def test_X14_objects_of_a_scene_are_drawn_where_the_simulator_has_them(tmp_path:
     (device,) = loaded.devices
     host = LockstepHost("mujoco", hardware_info(loaded, device))
     host.activate()
-    plugin = host.plugin
-    assert isinstance(plugin, MujocoPlugin)
-    found: dict[str, list[tuple[ShapeKind, list[float]]]] = {}
+    plugin: MujocoPlugin = host.plugin  # type: ignore[assignment]
+    found: dict[str, list[Any]] = {}
     for shape in plugin.drawn_objects():
         assert shape.namespace == device.name
         found.setdefault(shape.text, []).append((shape.kind, np.mean(shape.points, axis=0).tolist()))
