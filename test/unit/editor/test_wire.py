@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from memory_robot import MemoryRobot
+from rclpy.serialization import serialize_message
 
 from robot_rt_control import msg, srv
 from robot_rt_control.blueprint.node.messages import run_line
@@ -191,7 +192,7 @@ def sent(robot: MemoryRobot) -> Iterator[tuple[str, Any]]:
     yield "Scene", scene(robot)
     line = Shape(namespace="goal", frame="world", kind=ShapeKind.LINES, points=((0.0, 1.0, 2.0),), size=0.1, color=RED,
                  colors=(GREEN,))  # fmt: skip
-    yield "DrawnShape", marker_shapes(markers_message([line]))[0]
+    yield "DrawnShape", marker_shapes(serialize_message(markers_message([line])))[0]
 
 
 def scene(robot: MemoryRobot) -> Json:
