@@ -41,7 +41,8 @@ class SceneObjects:
     def __init__(self, robot: Robot) -> None:
         self._robot = robot
         self._text, self._looked = "", -math.inf
-        self._shown: list[Json] = []
+        self._shown: list[Json] | None = None
+        """Those in the text; None: it has to be written anew."""
         self._of_file: dict[str, str] = {}
         """File of a mesh → its id; empty: it is not taken, or not read yet."""
         self._of_files: dict[str, bytes] = {}
@@ -58,7 +59,7 @@ class SceneObjects:
             return self._text
         self._looked = now
         objects = self._robot.objects()
-        if objects != self._shown or not self._text:
+        if objects != self._shown:
             self._shown = objects
             self._triangles = {}
             links = [link for each in objects if (link := self._link(each)) is not None]
@@ -137,7 +138,7 @@ class SceneObjects:
                 _log.warning("an object is not drawn: %s", problem)
             for file, (id, text) in found["meshes"].items():
                 self._of_file[file], self._of_files[id] = id, base64.b64decode(text)
-            self._text = ""
+            self._shown = None
         self._reading = None
 
 

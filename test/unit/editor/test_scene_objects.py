@@ -109,6 +109,7 @@ def test_E20_the_mesh_of_an_object_is_read_beside_the_server_and_named_by_it(
     cookie = editor.enter(editor.server.keys.watch)
 
     async def look() -> list[dict[str, Any]]:
+        assert objects.text(), "there is one while it is written anew"
         return links(objects)
 
     def looked() -> list[dict[str, Any]]:
