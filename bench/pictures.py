@@ -1,8 +1,8 @@
 """Makes the pictures of the pages: ./run shell python bench/pictures.py
 
 All are taken of the real thing: the demonstration, examples and the pages' own programs in lockstep, a plan in its
-replay, the editor during a run of example 20 on the bench, and measured latenesses. Needs PyBullet, MuJoCo, and an
-installed Chromium or Chrome; for the latenesses, ros2_control.
+replay, the editor during a run of example 20 on the bench, the view of an arm that moves, and measured latenesses.
+Needs PyBullet, MuJoCo, and an installed Chromium or Chrome; for the latenesses, ros2_control.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import tempfile
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -138,9 +139,6 @@ def of_editor(folder: Path) -> None:
     """The page, while a blueprint runs."""
     from playwright.sync_api import sync_playwright
 
-    browser_path = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if browser_path is None:
-        raise SystemExit(f"no browser is installed; tried: {', '.join(BROWSERS)}")
     arguments = ["--workcell", "bench", "--controllers", "false", "--blueprints", "--editor", "--editor-port", "0"]
     log = folder / "workcell.log"
     blueprints_folder = REPOSITORY / "examples" / "blueprints"
@@ -154,10 +152,7 @@ def of_editor(folder: Path) -> None:
         for name in ("wipe_pad", "sort_and_wipe"):
             blueprints.save_skill((blueprints_folder / f"{name}.yaml").read_text(), source="example")
         link = re.findall(r"http://127\.0\.0\.1:\d+/\S*", log.read_text())[0]
-        browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page(viewport={"width": 1280, "height": 760})
-        page.set_default_timeout(_PATIENCE_MS)
-        page.goto(link)
+        page = browser_page(playwright, link)
         page.get_by_role("tab", name="Files").click()
         page.locator(".skill-item:has(.skill-name:text-is('sort_and_wipe'))").first.click()
         page.wait_for_selector(".react-flow__node")
@@ -166,7 +161,7 @@ def of_editor(folder: Path) -> None:
         page.wait_for_selector(".react-flow__node .was-success")
         page.wait_for_selector(".react-flow__node .is-runs")
         page.screenshot(path=str(folder / "editor.png"))
-        browser.close()
+        page.context.close()
         run.wait()
     kept(folder / "editor.png", "editor")
 
@@ -180,6 +175,45 @@ def of_compared(folder: Path) -> None:
     kept(folder / "beside_ros2_control.png", "compared")
 
 
+def of_view(folder: Path) -> None:
+    """The view of the workcell, while the arm moves along a line."""
+    from playwright.sync_api import sync_playwright
+
+    arguments = ["--workcell", "iiwa", "--controllers", "false", "--view", "--editor-port", "0"]
+    log = folder / "workcell.log"
+    with (
+        DemoWorkcell(arguments, log, environment={"XDG_DATA_HOME": str(folder)}) as workcell,
+        Client("pictures", timeout_s=60.0) as client,
+        sync_playwright() as playwright,
+    ):
+        workcell.wait_until_ready(client, lambda _: None, 900.0)
+        page = browser_page(playwright, re.findall(r"http://127\.0\.0\.1:\d+/\S*", log.read_text())[0])
+        view = "document.querySelector('.robot-scene')?.view"
+        page.wait_for_function(f"() => {view}?.shown")
+        with client.session("arm") as session:
+            session.add(Action("line", "move_linear", offset=[0.0, 0.35, -0.25], speed=0.1))
+            session.start("line")
+            page.wait_for_function(f"() => {view}.shapes.drawn.length > 2")
+            page.wait_for_timeout(1500)
+            page.screenshot(path=str(folder / "view.png"))
+        page.context.close()
+    kept(folder / "view.png", "view")
+
+
+def browser_page(playwright: Any, link: str) -> Any:
+    """A page of an installed browser, which draws 3D without a graphics card."""
+    browser_path = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if browser_path is None:
+        raise SystemExit(f"no browser is installed; tried: {', '.join(BROWSERS)}")
+    flags = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+    page = playwright.chromium.launch(executable_path=browser_path, args=flags).new_page(
+        viewport={"width": 1280, "height": 760}
+    )
+    page.set_default_timeout(_PATIENCE_MS)
+    page.goto(link)
+    return page
+
+
 PARTS: dict[str, Callable[[Path], None]] = {
     "demo": of_demo,
     "strategies": of_strategies,
@@ -189,6 +223,7 @@ PARTS: dict[str, Callable[[Path], None]] = {
     "blueprints": of_blueprints,
     "editor": of_editor,
     "compared": of_compared,
+    "view": of_view,
 }
 
 

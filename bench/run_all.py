@@ -54,6 +54,7 @@ BENCHMARKS = {
     "planning_beside": "planning_beside_loop",
     "blueprints": "blueprints",
     "editor": "editor",
+    "view": "view",
 }
 """Name → module with `measure(options) -> Report`."""
 

@@ -36,6 +36,7 @@ from robot_rt_control.bringup.bringup import (
     SIMULATED_HELP,
     SIMULATOR_HELP,
     SIMULATORS,
+    VIEW_HELP,
     BringupOptions,
     ProcessDescription,
     described_workcell,
@@ -111,6 +112,7 @@ ARGUMENTS = [
         "blueprints", default_value=NO, choices=[YES, NO], description=f"Whether to {BLUEPRINTS_HELP}."
     ),
     DeclareLaunchArgument("editor", default_value=NO, choices=[YES, NO], description=f"Whether to {EDITOR_HELP}."),
+    DeclareLaunchArgument("view", default_value=NO, choices=[YES, NO], description=f"Whether to {VIEW_HELP}."),
     DeclareLaunchArgument("editor_port", default_value="8420", description=f"{EDITOR_PORT_HELP}."),
     DeclareLaunchArgument(
         "realtime_cpu", default_value="-1", description="Processor of the real-time thread; -1: any."

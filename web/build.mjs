@@ -9,7 +9,11 @@ import { build } from 'esbuild';
 const here = dirname(fileURLToPath(import.meta.url));
 const out = join(here, '..', 'robot_rt_control', 'editor', 'page');
 const ALLOWED = /^(MIT|ISC|BSD-2-Clause|BSD-3-Clause|Apache-2\.0|0BSD)$/;
+/** Of the page that is opened first; and of what it loads when somebody opens the view of the workcell. */
 const LARGEST = 1_300_000;
+const LARGEST_VIEW = 700_000;
+/** Of the page that shows the workcell alone, beside what draws it. */
+const LARGEST_VIEW_PAGE = 250_000;
 
 function files(folder) {
     return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
@@ -33,25 +37,44 @@ export function digest() {
 }
 
 mkdirSync(out, { recursive: true });
-const result = await build({
-    entryPoints: [join(here, 'src', 'main.tsx')],
-    outfile: join(out, 'editor.js'),
+const common = {
     absWorkingDir: here,
     bundle: true,
     minify: true,
     sourcemap: false,
     target: ['es2022'],
-    format: 'iife',
     legalComments: 'none',
     charset: 'utf8',
     define: { 'process.env.NODE_ENV': '"production"' },
     metafile: true,
     logLevel: 'warning',
-});
-for (const name of ['index.html', 'icon.svg']) writeFileSync(join(out, name), readFileSync(join(here, 'src', name)));
+};
+
+/** Files that are loaded apart: source → name in the page. */
+const APART = { 'scene/view.ts': './view.js', './three.ts': './three.js' };
+const apart = {
+    name: 'apart',
+    setup: (it) =>
+        it.onResolve({ filter: /(scene\/view|\/three)\.ts$/ }, ({ path, kind }) => {
+            const found = Object.entries(APART).find(([source]) => path.endsWith(source));
+            return kind === 'entry-point' || !found ? undefined : { path: found[1], external: true };
+        }),
+};
+const results = [];
+for (const [source, name, format] of [
+    ['main.tsx', 'editor.js', 'iife'],
+    ['view_page.tsx', 'view_page.js', 'esm'],
+    ['scene/view.ts', 'view.js', 'esm'],
+    ['scene/three.ts', 'three.js', 'esm'],
+]) {
+    const files = { entryPoints: [join(here, 'src', source)], outfile: join(out, name), format };
+    results.push(await build({ ...common, ...files, plugins: [apart] }));
+}
+for (const name of ['index.html', 'view.html', 'icon.svg'])
+    writeFileSync(join(out, name), readFileSync(join(here, 'src', name)));
 
 const packages = new Map();
-for (const input of Object.keys(result.metafile.inputs)) {
+for (const input of results.flatMap((result) => Object.keys(result.metafile.inputs))) {
     const match = /^(.*node_modules\/((?:@[^/]+\/)?[^/]+))\//.exec(input);
     if (match) packages.set(match[2], match[1]);
 }
@@ -64,7 +87,12 @@ for (const [name, folder] of [...packages].sort()) {
     parts.push(`${name} ${about.version}: ${about.license}\n\n${text}\n`);
 }
 writeFileSync(join(out, 'licences.txt'), `The page contains these parts.\n\n${parts.join(`\n${'-'.repeat(80)}\n\n`)}`);
-const size = ['editor.js', 'editor.css'].reduce((sum, name) => sum + statSync(join(out, name)).size, 0);
+const sizeOf = (...names) => names.reduce((sum, name) => sum + statSync(join(out, name)).size, 0);
+const size = sizeOf('editor.js', 'editor.css');
+const viewSize = sizeOf('view.js', 'three.js');
 if (size > LARGEST) throw new Error(`the bundle has ${size} bytes, more than ${LARGEST}`);
+const pageSize = sizeOf('view_page.js');
+if (pageSize > LARGEST_VIEW_PAGE) throw new Error(`view_page.js has ${pageSize} bytes, more than ${LARGEST_VIEW_PAGE}`);
+if (viewSize > LARGEST_VIEW) throw new Error(`the view has ${viewSize} bytes, more than ${LARGEST_VIEW}`);
 writeFileSync(join(out, 'sources.sha256'), `${digest()}\n`);
-console.log(`${packages.size} packages, ${size} bytes`);
+console.log(`${packages.size} packages, ${size} bytes; of the view ${pageSize} and ${viewSize}`);

@@ -54,7 +54,8 @@ BLUEPRINTS_HELP = "run the node blueprints, which executes blueprints, and what 
 EDITOR_HELP = (
     "serve the blueprint editor to browsers on this machine, and print the links to open; it needs the package aiohttp"
 )
-EDITOR_PORT_HELP = "TCP port of the blueprint editor; 0: any free one"
+VIEW_HELP = "show the robots in browsers on this machine, and print the links to open; the editor serves it, too"
+EDITOR_PORT_HELP = "TCP port of the blueprint editor and the view; 0: any free one"
 _CONTROLLER_MESSAGES = ("control_msgs", "controller_manager_msgs")
 
 SHARED_TOPICS = ("/clock", "/diagnostics", "/tf", "/tf_static")
@@ -119,6 +120,8 @@ class BringupOptions:
     """See BLUEPRINTS_HELP."""
     editor: bool = False
     """See EDITOR_HELP."""
+    view: bool = False
+    """See VIEW_HELP."""
     editor_port: int = PORT
     """See EDITOR_PORT_HELP."""
     realtime_cpu: int = -1
@@ -431,11 +434,13 @@ def _blueprints(options: BringupOptions, workcell: Workcell) -> list[ProcessDesc
 
 
 def _editor(options: BringupOptions) -> list[ProcessDescription]:
-    if not options.editor:
+    if not options.editor and not options.view:
         return []
     require_editor()
     consequence = "no run is disturbed; open pages say that they have lost it, and the next editor prints new links"
     arguments = ("--port", str(options.editor_port), *(("--namespace", options.namespace) if options.namespace else ()))
+    if not options.editor:
+        arguments += ("--view",)
     return [replace(_own(options, "blueprint_editor", {}, consequence), arguments=arguments)]
 
 

@@ -30,6 +30,7 @@ from robot_rt_control.bringup.bringup import (
     SIMULATED_HELP,
     SIMULATOR_HELP,
     SIMULATORS,
+    VIEW_HELP,
     BringupOptions,
     ProcessDescription,
     described_workcell,
@@ -94,6 +95,7 @@ def parser() -> argparse.ArgumentParser:
     add("--planner", action="store_true", help=PLANNER_HELP)
     add("--blueprints", action="store_true", help=BLUEPRINTS_HELP)
     add("--editor", action="store_true", help=EDITOR_HELP)
+    add("--view", action="store_true", help=VIEW_HELP)
     add(
         "--editor-port",
         type=int,
@@ -153,6 +155,7 @@ def options_of(arguments: argparse.Namespace) -> BringupOptions:
         planner=arguments.planner,
         blueprints=arguments.blueprints,
         editor=arguments.editor,
+        view=arguments.view,
         editor_port=arguments.editor_port,
         realtime_cpu=arguments.cpu,
         realtime_priority=arguments.priority,

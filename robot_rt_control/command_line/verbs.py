@@ -17,6 +17,7 @@ VERBS = (
     "resume",
     "trace",
     "plot",
+    "view",
     "record",
     "replay",
     "validate",

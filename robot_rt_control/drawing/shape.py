@@ -32,6 +32,14 @@ class ShapeKind(Enum):
     """From the first point to the second."""
     TEXT = auto()
     """Around the only point; it faces the camera."""
+    BOX = auto()
+    """Around the only point, turned by `orientation`, with `edges`."""
+    CYLINDER = auto()
+    """Around the only point; its axis is z, turned by `orientation`. `edges` are diameter, diameter, length."""
+    MESH = auto()
+    """The file `mesh` at the only point, turned by `orientation`, scaled by `edges`."""
+    TRIANGLES = auto()
+    """One of the first three points, one of the next three …, counter-clockwise seen from outside."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +47,8 @@ class Shape:
     """One shape; it keeps its place in its frame while that moves."""
 
     namespace: str
-    """What RViz shows and hides together: goal, path, planned_path, contact_force, rays, limits."""
+    """What RViz shows and hides together: goal, path, planned_path, contact_force, rays, limits; of objects their
+    device."""
     frame: str
     """A link of robot_description."""
     kind: ShapeKind
@@ -51,6 +60,13 @@ class Shape:
     colors: tuple[Color, ...] = ()
     """Color of each point; empty: all have `color`."""
     text: str = ""
+    """Of an object its name."""
+    orientation: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 1.0)
+    """Unit quaternion x y z w."""
+    edges: Point = (0.0, 0.0, 0.0)
+    """[m] along x, y, z; of a mesh its scale."""
+    mesh: str = ""
+    """URI of a file."""
 
 
 def points_of(numbers: Sequence[np.ndarray] | np.ndarray) -> tuple[Point, ...]:

@@ -1,4 +1,4 @@
-"""Serves the blueprint editor to browsers on this machine, and prints the links to open."""
+"""Serves the blueprint editor and the view of the workcell to browsers on this machine, and prints the links."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from robot_rt_control.editor.installed import PORT, require_editor
+from robot_rt_control.editor.keys import Keys
 from robot_rt_control.editor.robot import Json, Robot
 from robot_rt_control.ros.readiness import report_ready
 from robot_rt_control.vocabulary.errors import RobotControlError
@@ -32,8 +33,8 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def add_arguments(made: argparse.ArgumentParser) -> None:
-    """The arguments, also of `robot-rt-control-blueprint editor`."""
+def add_arguments(made: argparse.ArgumentParser, *, view: bool = False) -> None:
+    """The arguments, also of `robot-rt-control-blueprint editor`, and of `robot-rt view` (`view`)."""
     made.add_argument("--port", type=int, default=PORT, help="0: any free one (default: %(default)s)")
     made.add_argument("--address", default="127.0.0.1", help="where to listen; another one than this machine's own "
                       "needs a certificate")  # fmt: skip
@@ -41,6 +42,10 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
     made.add_argument("--certificate", type=Path, help="file, PEM")
     made.add_argument("--key", type=Path, help="file of its key, PEM")
     made.add_argument("--namespace", default="", help="of the workcell's nodes")
+    if view:
+        made.set_defaults(view=True)
+    else:
+        made.add_argument("--view", action="store_true", help="print the links of the view of the workcell alone")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -75,9 +80,9 @@ def serve(options: argparse.Namespace) -> int:
         try:
             server = EditorServer(robot, address=name, port=port, secure=context is not None)
             shown = f"[{name}]" if ":" in name else name
-            link = f"{'https' if context else 'http'}://{shown}:{port}/#token="
-            links = f"Edit and operate:  {link}{server.keys.operate}\nWatch and stop:    {link}{server.keys.watch}"
-            server.app.cleanup_ctx.append(partial(announced, links, robot))
+            origin = f"{'https' if context else 'http'}://{shown}:{port}"
+            links = printed_links(origin, server.keys, view=options.view)
+            server.app.cleanup_ctx.append(partial(announced, links, robot, again=not options.view))
             web.run_app(
                 server.app, sock=channel, ssl_context=context, print=lambda *_: None, access_log=None,
                 shutdown_timeout=2.0,
@@ -113,8 +118,21 @@ def listening(address: str, port: int) -> socket.socket:
         ) from None  # fmt: skip
 
 
-async def announced(links: str, robot: Robot, app: object) -> AsyncIterator[None]:
-    """Print the links, and again if the robot is ready later only: what it prints as it starts would hide them."""
+def printed_links(origin: str, keys: Keys, *, view: bool) -> str:
+    """Args: view: those of the view alone."""
+    shown = f"See the robot:     {origin}/view.html#token={keys.watch}"
+    if view:
+        return f"{shown}\n... and operate:   {origin}/view.html#token={keys.operate}"
+    pages = f"Edit and operate:  {origin}/#token={keys.operate}\nWatch and stop:    {origin}/#token={keys.watch}"
+    return f"{pages}\n{shown}"
+
+
+async def announced(links: str, robot: Robot, app: object, *, again: bool = True) -> AsyncIterator[None]:
+    """Print the links, and again if the robot is ready later only: what it prints as it starts would hide them.
+
+    Args:
+        again: else once.
+    """
     loop, ready = asyncio.get_running_loop(), asyncio.Event()
 
     def take(state: Json) -> None:
@@ -127,7 +145,7 @@ async def announced(links: str, robot: Robot, app: object) -> AsyncIterator[None
             await asyncio.wait_for(ready.wait(), _SOON_S)
         print(links, flush=True)
         report_ready()
-        if not ready.is_set():
+        if again and not ready.is_set():
             await ready.wait()
             print(f"Blueprints can be run now.\n{links}", flush=True)
 

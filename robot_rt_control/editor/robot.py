@@ -75,9 +75,31 @@ class Robot(Protocol):
         `silent`: "executor", "blueprints" → [s] since its last word, of those that are there no more or have said
         nothing for SILENT_S. `stops`: those that are latched: source, reason, who, needs_secret.
 
+        `parts`: name, operational_state, fault of each.
+
         And `programs`: the states of each session that lives, for live pictures of programs: session, program, active,
         strategies (action, degree_of_freedom, strategy), last_reaction, last_event, suspended.
         """
+
+    def description(self) -> str:
+        """Without waiting: the workcell's robot_description; empty: none has come."""
+
+    def joint_positions(self) -> Mapping[str, float]:
+        """Without waiting: the last position [rad or m] of each joint of joint_states, in their order. From the first
+        call on they are followed, until `forget_scene`."""
+
+    def shapes(self) -> list[Json]:
+        """Without waiting: what the control server draws (goals, paths, forces, rays, limits), as `drawing.shape.Shape`
+        has it, with names for kinds; the same list as long as nothing changes. Followed as the joints."""
+
+    def objects(self) -> list[Json]:
+        """Without waiting: what simulators have beside robots, in the world's frame: `name`; `kind`, box, sphere,
+        cylinder, mesh or triangles; `position` [m] and `orientation` (x y z w); `scale`, the three edges or diameters
+        [m], of a mesh factors; `color`; `mesh`, the URI of its file; `triangles`, corners [m]. Followed as the
+        joints."""
+
+    def forget_scene(self) -> None:
+        """Nobody looks at joints, shapes and objects any more: they cost nothing."""
 
     def on_state(self, callback: Callable[[Json], None]) -> None:
         """Call back with the whole BlueprintState at each change, in any thread. The latest one comes first."""

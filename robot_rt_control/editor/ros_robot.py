@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
+
+import numpy as np
+import sensor_msgs.msg
+import std_msgs.msg
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from visualization_msgs.msg import Marker, MarkerArray
 
 from robot_rt_control import msg, srv
 from robot_rt_control.blueprint.remote import NODE, Blueprints, StartRequest
@@ -12,6 +19,8 @@ from robot_rt_control.client import Client
 from robot_rt_control.client.program_state import ProgramState
 from robot_rt_control.client.services import Services
 from robot_rt_control.editor.robot import SERVICES, SILENT_S, SOURCE, Json
+from robot_rt_control.ros.cdr import JointStates, markers_of
+from robot_rt_control.ros.listener import Unspun, take_all
 from robot_rt_control.ros.refusals import refusal_messages
 from robot_rt_control.vocabulary.errors import DefinitionError, NoAnswer, Overtaken, RobotControlError
 
@@ -19,6 +28,20 @@ _ANSWER_S, _STARTUP_S = 20.0, 5.0
 """For an answer; and for a node to appear: the page says meanwhile that it is not there [s]."""
 _STOP_S = 2.0
 """For the answer to a stop [s]; then the other node is asked."""
+_KINDS = {
+    Marker.LINE_STRIP: "line_strip",
+    Marker.LINE_LIST: "lines",
+    Marker.SPHERE: "sphere",
+    Marker.ARROW: "arrow",
+    Marker.TEXT_VIEW_FACING: "text",
+}
+_SOLIDS = {Marker.CUBE: "box", Marker.SPHERE: "sphere", Marker.CYLINDER: "cylinder", Marker.MESH_RESOURCE: "mesh",
+           Marker.TRIANGLE_LIST: "triangles"}  # fmt: skip
+_MOST_SHAPES, _MOST_POINTS = 1000, 10_000
+_OBJECTS = 4
+"""Messages of objects that are kept: several simulators may publish them."""
+_JOINT_STATES = 1
+"""Messages of joint_states that are kept: the executor publishes more than anybody sees, and each takes time."""
 _TYPES = {
     "list_skills": srv.ListSkills,
     "save_skill": srv.SaveSkill,
@@ -54,6 +77,24 @@ class RosRobot:
         self._subscription = self._client.node.create_subscription(
             msg.ExecutorStatus, "realtime_executor/status", self._take_status, 1
         )
+        self._description = ""
+        latched = QoSProfile(
+            depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
+        )
+        self._described = self._client.node.create_subscription(
+            std_msgs.msg.String, "robot_description", self._take_description, latched
+        )
+        self._joints: Any = None
+        self._joint_states = JointStates()
+        self._positions: dict[str, float] = {}
+        self._markers: Any = None
+        self._marked = b""
+        """The last message: most of them are equal."""
+        self._shapes: list[Json] = []
+        self._object_markers: Any = None
+        self._objects: dict[tuple[str, int], Json] = {}
+        """By namespace and number."""
+        self._latched = latched
 
     def close(self) -> None:
         self._blueprints.close()
@@ -167,11 +208,61 @@ class RosRobot:
         there["blueprints"] &= self._blueprints.is_there
         return {**there, "silent": silent, **shown_status(self._status, self._client.program_states.values())}
 
+    def description(self) -> str:
+        return self._description
+
+    def joint_positions(self) -> Mapping[str, float]:
+        if self._joints is None:
+            newest = QoSProfile(depth=_JOINT_STATES, reliability=ReliabilityPolicy.BEST_EFFORT)  # nothing is sent again
+            self._joints = self._client.node.create_subscription(
+                sensor_msgs.msg.JointState, "joint_states", lambda _: None, newest, callback_group=Unspun()
+            )
+        for message in take_all(self._joints, raw=True):
+            with suppress(ValueError):
+                self._positions.update(self._joint_states.positions(message))
+        return self._positions
+
+    def shapes(self) -> list[Json]:
+        if self._markers is None:
+            self._markers = self._client.node.create_subscription(
+                MarkerArray, "control_server/markers", lambda _: None, self._latched, callback_group=Unspun()
+            )
+        for message in take_all(self._markers, raw=True):
+            if message == self._marked:
+                continue
+            self._marked = message
+            with suppress(ValueError):
+                self._shapes = marker_shapes(message)
+        return self._shapes
+
+    def objects(self) -> list[Json]:
+        if self._object_markers is None:
+            several = QoSProfile(
+                depth=_OBJECTS, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
+            )
+            self._object_markers = self._client.node.create_subscription(
+                MarkerArray, "objects", lambda _: None, several, callback_group=Unspun()
+            )
+        for message in take_all(self._object_markers, raw=True):
+            with suppress(ValueError):
+                take_objects(self._objects, message)
+        return list(self._objects.values())
+
+    def forget_scene(self) -> None:
+        for subscription in (self._joints, self._markers, self._object_markers):
+            if subscription is not None:
+                self._client.node.destroy_subscription(subscription)
+        self._joints = self._markers = self._object_markers = None
+        self._positions, self._shapes, self._marked, self._objects = {}, [], b"", {}
+
     def on_state(self, callback: Callable[[Json], None]) -> None:
         self._blueprints.add_state_listener(lambda state: callback(as_json(state)))
 
     def _take_status(self, status: Any) -> None:
         self._status, self._status_at = status, time.monotonic()
+
+    def _take_description(self, message: Any) -> None:
+        self._description = message.data
 
 
 def silences(now: float, **heard: float | None) -> dict[str, float]:
@@ -179,6 +270,61 @@ def silences(now: float, **heard: float | None) -> dict[str, float]:
     every look is news. None: it has never been heard, which is no silence."""
     ages = {name: now - at for name, at in heard.items() if at is not None}
     return {name: float(int(age)) if age >= 1.0 else round(age, 1) for name, age in ages.items() if age > SILENT_S}
+
+
+def marker_shapes(message: bytes) -> list[Json]:
+    """The shapes of a visualization_msgs/MarkerArray that is whole, as ours are; kinds that we do not send are left
+    out, and so is what is beyond bounds that ours keep.
+
+    Raises:
+        ValueError: it is none.
+    """
+    found: list[Json] = []
+    for marker in markers_of(message, most=_MOST_SHAPES):
+        kind = _KINDS.get(marker.type)
+        if kind is None or marker.action != Marker.ADD:
+            continue
+        colors = marker.colors[: 4 * _MOST_POINTS]
+        found.append({
+            "namespace": marker.namespace,
+            "frame": marker.frame,
+            "kind": kind,
+            "points": _triples(marker.points[: 3 * _MOST_POINTS]) or _triples(marker.position),
+            "size": marker.scale[2] if kind == "text" else marker.scale[0],
+            "color": list(marker.color),
+            "colors": [list(colors[i : i + 4]) for i in range(0, len(colors), 4)],
+            "text": marker.text,
+        })  # fmt: skip
+    return found
+
+
+def take_objects(found: dict[tuple[str, int], Json], message: bytes) -> None:
+    """Put those of a visualization_msgs/MarkerArray among the objects, each as `Robot.objects` has it.
+
+    Raises:
+        ValueError: it is none.
+    """
+    for marker in markers_of(message, most=_MOST_SHAPES):
+        key = marker.namespace, marker.number
+        if marker.action != Marker.ADD or marker.type not in _SOLIDS:
+            found.pop(key, None)
+        elif key in found or len(found) < _MOST_SHAPES:
+            found[key] = {
+                "name": marker.text,
+                "kind": _SOLIDS[marker.type],
+                "position": list(marker.position),
+                "orientation": list(marker.orientation),
+                "scale": list(marker.scale),
+                "color": list(marker.color),
+                "mesh": marker.mesh,
+                "triangles": _triples(marker.points[: 3 * _MOST_POINTS]),
+            }
+
+
+def _triples(numbers: Sequence[float]) -> list[list[float]]:
+    """Noise is no news."""
+    found: list[list[float]] = np.round(np.asarray(numbers), 4).reshape(-1, 3).tolist()
+    return found
 
 
 def shown_status(status: Any, programs: Iterable[ProgramState]) -> Json:
@@ -189,6 +335,10 @@ def shown_status(status: Any, programs: Iterable[ProgramState]) -> Json:
         "stops": [
             {"source": s.source, "reason": s.reason, "who": s.who, "needs_secret": s.needs_secret}
             for s in (status.stops if status is not None else ())
+        ],
+        "parts": [
+            {"name": p.name, "operational_state": p.operational_state, "fault": p.fault}
+            for p in (status.parts if status is not None else ())
         ],
         "programs": [shown_program(state) for state in programs if state.ended is None],
     }

@@ -27,6 +27,7 @@ from robot_rt_control.editor.motion_keys import motion_command_keys
 from robot_rt_control.editor.people import People
 from robot_rt_control.editor.robot import SERVICES, Json, Robot
 from robot_rt_control.editor.run_logs import RunLogs
+from robot_rt_control.editor.scenes import Scenes
 from robot_rt_control.editor.shared_answers import SharedAnswers
 from robot_rt_control.editor.watchers import MAX_OF_PERSON, MAX_WATCHERS, Watcher, Watchers
 from robot_rt_control.vocabulary.errors import RobotControlError
@@ -50,6 +51,8 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+VIEW = "/view.html"
+"""The page that shows the workcell alone."""
 MAX_UNDER_WAY, MAX_STOPPING = 8, 64
 """Requests of one person that wait for the robot; and those with which more that stop are let in."""
 _STATUS_S = 0.2
@@ -79,7 +82,9 @@ class EditorServer:
     ) -> None:
         self.keys, self.people = Keys(), People()
         self._logs = RunLogs(self._read_log, self._runs_shown, self._publish)
-        self.watchers = Watchers(self._logs)
+        self._scenes = Scenes(robot)
+        drawn = (self._scenes.shapes, self._scenes.objects.text)
+        self.watchers = Watchers(self._logs, self._scenes.frame, drawn)
         self._answers = SharedAnswers()
         self.refused: dict[int, int] = {}
         self._robot, self._secure = robot, secure
@@ -120,6 +125,7 @@ class EditorServer:
             "action_types": (self._blocking(lambda p, r: _action_types(robot)), "all"),
             "parts": (self._blocking(lambda p, r: {"parts": robot.parts()}), "all"),
             "variables": (self._blocking(lambda p, r: {"variables": robot.variables()}), "all"),
+            "scene": (self._scene, "all"),
             "layout": (self._blocking(lambda p, r: graph_layout(r)), "all"),
             "speed": (self._blocking(self._speed), "operate"),
             "resume": (self._blocking(self._resume), "operate"),
@@ -130,6 +136,7 @@ class EditorServer:
         self.app = web.Application(client_max_size=MAX_REQUEST, middlewares=[self._guard])
         self.app.router.add_get("/api/live", self._live)
         self.app.router.add_post("/api/enter", self._enter)
+        self.app.router.add_post("/api/meshes", self._meshes)
         self.app.router.add_post("/api/{name}", self._api)
         self.app.router.add_get("/{name:.*}", self._file)
         self.app.cleanup_ctx.append(self._background)
@@ -194,6 +201,8 @@ class EditorServer:
 
     async def _file(self, request: web.Request) -> web.StreamResponse:
         path = "/index.html" if request.path == "/" else request.path
+        if path == VIEW:
+            self._scenes.prepare()  # meanwhile the browser loads what draws it
         if path not in self._files:
             raise web.HTTPNotFound(text="there is no such page")
         content, kind = self._files[path]
@@ -208,7 +217,8 @@ class EditorServer:
         if entered is None:
             raise web.HTTPForbidden(text="this link is not of the editor that runs now: open the one that it printed")
         cookie, person = entered
-        response = web.json_response(_person(person))
+        self._scenes.prepare()  # meanwhile the browser loads what draws it
+        response = web.json_response(_known(person))
         response.set_cookie(self.cookie, cookie, httponly=True, samesite="Strict", secure=self._secure, path="/")
         return response
 
@@ -351,6 +361,18 @@ class EditorServer:
 
         return reply
 
+    async def _scene(self, person: Person, body: Json) -> Json:
+        with self._one_more(person):
+            return {"success": True, "message": "", **await self._scenes.scene()}
+
+    async def _meshes(self, request: web.Request) -> web.StreamResponse:
+        """The triangles of meshes. A browser names them by what the scene calls them, never by a file."""
+        self._who(request)
+        content = self._scenes.meshes((await self._body(request)).get("meshes"))
+        if content is None:
+            raise web.HTTPNotFound(text="the scene has no such meshes")
+        return web.Response(body=content, content_type="application/octet-stream")
+
     async def _operate(self, person: Person, body: Json) -> Json:
         if body.get("take") is False:
             self.people.give_back(person)
@@ -364,7 +386,7 @@ class EditorServer:
         if isinstance(body.get("name"), str):
             person.rename(body["name"])
             self._publish()
-        return {**_person(person), "node_kinds": [kind.as_json() for kind in NODE_KINDS]}
+        return _known(person)
 
     # --- what is true now -----------------------------------------------------------------------
 
@@ -385,6 +407,7 @@ class EditorServer:
         for watcher in list(self.watchers.all):
             watcher.changed.set()
         self._logs.close()
+        await self._scenes.close()
         for pool in (self._pool, self._stops, self._protective, self._looking):
             pool.shutdown(wait=False, cancel_futures=True)
 
@@ -415,6 +438,8 @@ class EditorServer:
             except Exception as error:  # else nobody would be shown anything any more
                 _log.warning("what is true now cannot be read: %s: %s", type(error).__name__, error)
             self.people.expire()
+            if not self.watchers.follow_joints:
+                self._scenes.rest()
             self._publish()
             if self._ending is None or self._ending.done():
                 self._ending = asyncio.create_task(self._end_unwatched())
@@ -476,5 +501,7 @@ def _action_types(robot: Robot) -> Json:
     return {"action_types": robot.action_types(), "motion_command": motion_command_keys()}
 
 
-def _person(person: Person) -> Json:
-    return {"success": True, "message": "", "id": person.id, "name": person.name, "may_operate": person.may_operate}
+def _known(person: Person) -> Json:
+    """What a page needs of itself and of the server before all else."""
+    who = {"id": person.id, "name": person.name, "may_operate": person.may_operate}
+    return {"success": True, "message": "", **who, "node_kinds": [kind.as_json() for kind in NODE_KINDS]}

@@ -6,6 +6,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import math
+import time
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from aiohttp import WSCloseCode, WSMsgType, web
@@ -24,13 +27,22 @@ _AGAIN_S = 0.4
 _SEND_S = 20.0
 """A browser that takes in nothing for that long is let go [s]."""
 _MAX_VARIABLES = 50
+_FASTEST = 60.0
+"""[Hz] of joints for one browser."""
 
 
 class Watchers:
-    """All browsers that are connected. For the event loop's thread."""
+    """All browsers that are connected. For the event loop's thread.
 
-    def __init__(self, logs: RunLogs) -> None:
-        self.logs = logs
+    Args:
+        joints: where the joints of the scene are now, as bytes.
+        drawn: what is drawn beside its robots, as texts.
+    """
+
+    def __init__(
+        self, logs: RunLogs, joints: Callable[[], bytes] = bytes, drawn: Sequence[Callable[[], str]] = ()
+    ) -> None:
+        self.logs, self.joints, self.drawn = logs, joints, drawn
         self.all: set[Watcher] = set()
         self.text = ""
         """The whole state."""
@@ -51,6 +63,11 @@ class Watchers:
         return {watcher.run for watcher in self.all if watcher.run}
 
     @property
+    def follow_joints(self) -> bool:
+        """Whether somebody looks at the scene."""
+        return any(watcher.joints for watcher in self.all)
+
+    @property
     def variables(self) -> set[str]:
         """The state variables that somebody looks at."""
         return {name for watcher in self.all for name in watcher.variables}
@@ -63,6 +80,10 @@ class Watcher:
         self._watchers, self.person = watchers, person
         self.changed = asyncio.Event()
         self.variables: tuple[str, ...] = ()
+        self.joints = 0.0
+        """[Hz] at which it wants joints; 0: not."""
+        self._follows = asyncio.Event()
+        """It wants them."""
         self.run, self._records = "", 0
         """The run whose log it shows, and how many of its records it has."""
         self.socket: web.WebSocketResponse | None = None
@@ -74,7 +95,7 @@ class Watcher:
         await socket.prepare(request)
         self._watchers.all.add(self)
         self.changed.set()
-        sending = asyncio.create_task(self._send(socket))
+        sending = [asyncio.create_task(send(socket)) for send in (self._send, self._send_joints)]
         try:
             async for message in socket:
                 if message.type != WSMsgType.TEXT or not self._messages.take() or not self._take(message.data):
@@ -83,13 +104,16 @@ class Watcher:
                     break
         finally:
             self._watchers.all.discard(self)
-            sending.cancel()
-            with contextlib.suppress(asyncio.CancelledError, ConnectionError, TimeoutError):
-                await sending
+            for task in sending:
+                task.cancel()
+            for task in sending:
+                with contextlib.suppress(asyncio.CancelledError, ConnectionError, TimeoutError):
+                    await task
         return socket
 
     def _take(self, text: str) -> bool:
-        """Whether a message is one: {"variables": [names], "run": id, "records": it has so many}; a run need not be."""
+        """Whether a message is one: {"variables": [names], "run": id, "records": it has so many, "joints": [Hz]}; all
+        but the first may be left out."""
         try:
             message = json.loads(text)
             json.dumps(message, ensure_ascii=False).encode()
@@ -103,6 +127,11 @@ class Watcher:
         run, records = message.get("run", ""), message.get("records", 0)
         if not isinstance(run, str) or len(run) >= 200 or type(records) is not int or records < 0:
             return False
+        joints = message.get("joints", 0)
+        if type(joints) not in (int, float) or not math.isfinite(joints) or not 0 <= joints <= _FASTEST:
+            return False
+        self.joints = float(joints)
+        (self._follows.set if joints else self._follows.clear)()
         self.variables = tuple(names)
         if (run, records) != (self.run, self._records):
             self.run, self._records = run, records
@@ -129,10 +158,33 @@ class Watcher:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.changed.wait(), _AGAIN_S)
             self.changed.clear()
-            try:
-                await asyncio.wait_for(socket.send_str(self._text()), _SEND_S)
-            except TimeoutError:
-                if request_transport := socket._req.transport if socket._req is not None else None:
-                    request_transport.abort()
+            if not await self._sent(socket, socket.send_str(self._text())):
                 return
             await asyncio.sleep(_PERIOD)
+
+    async def _send_joints(self, socket: web.WebSocketResponse) -> None:
+        """At its own rate, as long as they change."""
+        sent, drawn, due = b"", [""] * len(self._watchers.drawn), time.monotonic()
+        while not socket.closed:
+            await self._follows.wait()
+            frame = self._watchers.joints()
+            if frame != sent and not await self._sent(socket, socket.send_bytes(frame)):
+                return
+            sent = frame
+            for i, look in enumerate(self._watchers.drawn):
+                text = look()
+                if text != drawn[i] and not await self._sent(socket, socket.send_str(text)):
+                    return
+                drawn[i] = text
+            due = max(due + 1.0 / max(self.joints, 0.1), time.monotonic())
+            await asyncio.sleep(due - time.monotonic())
+
+    async def _sent(self, socket: web.WebSocketResponse, sending: Coroutine[Any, Any, None]) -> bool:
+        """Whether the browser took it in; else it is let go."""
+        try:
+            await asyncio.wait_for(sending, _SEND_S)
+        except TimeoutError:
+            if request_transport := socket._req.transport if socket._req is not None else None:
+                request_transport.abort()
+            return False
+        return True

@@ -7,12 +7,14 @@ import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 
 from robot_rt_control import srv
+from robot_rt_control.drawing.shape import Shape
+from robot_rt_control.hardware.drawable import Drawable, drawn_objects
 from robot_rt_control.hardware.driver import Driver
 from robot_rt_control.hardware.driver_health import Cycles, driver_health
 from robot_rt_control.hardware.from_workcell import hardware_info, python_device, with_window
@@ -28,6 +30,9 @@ from robot_rt_control.ros.refusals import answer_to
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, RobotControlError
 from robot_rt_control.vocabulary.waiting import Waiting
+
+if TYPE_CHECKING:
+    from robot_rt_control.ros.object_markers import ObjectMarkers
 
 _PARAMETERS = (
     NodeParameter(
@@ -67,6 +72,7 @@ class HardwareDriverNode(WorkcellNode):
         self._leaving = threading.Event()
         self._error: RobotControlError | None = None
         self._made: list[Any] = []
+        self._objects: ObjectMarkers | None = None
 
     # --- life cycle -----------------------------------------------------------------------------
 
@@ -105,6 +111,10 @@ class HardwareDriverNode(WorkcellNode):
         ]
         try:
             self._open()
+            if self.driver is not None and isinstance(self.driver.host.plugin, Drawable):
+                from robot_rt_control.ros.object_markers import ObjectMarkers  # few have objects
+
+                self._objects = ObjectMarkers(self, self._simulated_objects)
         except HardwareError:
             self._withdraw()
             self._leaving.set()
@@ -124,6 +134,9 @@ class HardwareDriverNode(WorkcellNode):
             raise self._error
 
     def _withdraw(self) -> None:
+        if self._objects is not None:
+            self._objects.close()
+            self._objects = None
         self.remove(*self._made)
         self._made = []
 
@@ -204,6 +217,11 @@ class HardwareDriverNode(WorkcellNode):
         self._counted = counted
         stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(diagnostic_array(self.get_fully_qualified_name(), [health], stamp))
+
+    def _simulated_objects(self) -> list[Shape]:
+        """Looked at between two cycles."""
+        driver = self.driver
+        return [] if driver is None else driver.call(lambda: drawn_objects([driver.host.plugin]))
 
     def _take_picture(self, request: Any, response: Any) -> Any:
         def do() -> None:

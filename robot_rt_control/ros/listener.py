@@ -36,15 +36,18 @@ class Unspun(CallbackGroup):
         return False
 
 
-def take_all(subscription: Any) -> list[Any]:
+def take_all(subscription: Any, *, raw: bool = False) -> list[Any]:
     """The messages that have come since the last call, the oldest first; at most as many as the profile's depth.
+
+    Args:
+        raw: as bytes (`ros/cdr.py`).
 
     Raises:
         InvalidHandle: the subscription was destroyed.
     """
     messages = []
     with subscription.handle:  # what is held is not destroyed before its end
-        while (taken := subscription.handle.take_message(subscription.msg_type, False)) is not None:
+        while (taken := subscription.handle.take_message(subscription.msg_type, raw)) is not None:
             messages.append(taken[0])
             if len(messages) >= max(subscription.qos_profile.depth, 1):
                 break

@@ -7,9 +7,10 @@ import shutil
 from typing import Any
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+# 3D is drawn by SwiftShader: no test depends on a graphics card.
 FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
+    "--no-sandbox --disable-quic --no-first-run --disable-background-networking --disable-component-update "
+    "--disable-sync --use-angle=swiftshader --enable-unsafe-swiftshader"
 ).split()
 NOT_RUN = "BROWSER TESTS WERE NOT RUN: no Chromium or Chrome is installed (Debian, Ubuntu: apt install chromium)"
 PATIENCE_S = 120.0

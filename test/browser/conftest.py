@@ -35,7 +35,9 @@ def come(chromium: Any, editor: Served, request: pytest.FixtureRequest) -> Itera
     complaints: list[str] = []
     contexts = []
 
-    def coming(name: str = "Ann", *, watching: bool = False, context: Any = None, allow: str = "") -> Any:
+    def coming(
+        name: str = "Ann", *, watching: bool = False, context: Any = None, allow: str = "", page_name: str = ""
+    ) -> Any:
         if context is None:
             context = chromium.new_context(viewport={"width": 1280, "height": 800})
             context.grant_permissions(["clipboard-read", "clipboard-write"], origin=editor.origin)
@@ -43,7 +45,8 @@ def come(chromium: Any, editor: Served, request: pytest.FixtureRequest) -> Itera
         page = context.new_page()
         watch_over(page, editor.origin, complaints, allow=allow)
         page.add_init_script(f"localStorage.setItem('robot_rt_control.name', {name!r})")
-        page.goto(editor.watching_link if watching else editor.link)
+        link = editor.watching_link if watching else editor.link
+        page.goto(link.replace("/#", f"/{page_name}#"))
         page.wait_for_selector(".app")
         page.get_by_text("Connecting to the editor").wait_for(state="detached")  # only then it can lose the editor
         return page

@@ -200,6 +200,12 @@ class MemoryRobot:
         self.results: dict[str, str] = {}
         self.variable_values: dict[str, float] = {"below.distance": 2.0, "ahead.distance": 1.0}
         self.connected = True
+        self.description_text = ""
+        self.positions: dict[str, float] = {}
+        self.joints_followed = False
+        self.drawn_shapes: list[Json] = []
+        self.simulated: list[Json] = []
+        self.faults: dict[str, str] = {}
         self.program_states: list[Json] = []
         self.started = time.monotonic()
         self.time = 0.0
@@ -616,7 +622,28 @@ class MemoryRobot:
             "executor": self.connected and "executor" not in self.silent, "speed": self.speed,
             "silent": self.silent, "protective_stop": self.stopped, "stops": self.stops,
             "programs": self.program_states,
+            "parts": [
+                {"name": name, "operational_state": "faulted" if name in self.faults else "enabled",
+                 "fault": self.faults.get(name, "")}
+                for name in {**(self.workcell.parts or {}), **self.faults}
+            ],
         }  # fmt: skip
+
+    def description(self) -> str:
+        return self.description_text
+
+    def joint_positions(self) -> Mapping[str, float]:
+        self.joints_followed = True
+        return self.positions
+
+    def shapes(self) -> list[Json]:
+        return self.drawn_shapes
+
+    def objects(self) -> list[Json]:
+        return list(self.simulated)
+
+    def forget_scene(self) -> None:
+        self.joints_followed = False
 
     def on_state(self, callback: Callable[[Json], None]) -> None:
         self._callbacks.append(callback)

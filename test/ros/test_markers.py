@@ -61,6 +61,23 @@ def test_rviz_sees_ray_goal_and_way_of_a_moving_arm(client: Client, scene: dict[
     wait_for(lambda: "goal" not in scene and "rays" in scene)
 
 
+def test_rviz_sees_the_objects_of_the_simulator_where_it_has_them(client: Client) -> None:
+    found: dict[str, Any] = {}
+
+    def take(message: MarkerArray) -> None:
+        found.update({marker.text: marker for marker in message.markers})
+
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    listening = client.node.create_subscription(MarkerArray, "objects", take, latched)
+    wait_for(lambda: {"box", "ball"} <= set(found))
+    box, ball = found["box"], found["ball"]
+    assert (box.type, ball.type, box.header.frame_id) == (Marker.CUBE, Marker.SPHERE, "world")
+    at = box.pose.position
+    assert [at.x, at.y, at.z] == pytest.approx([0.5, 0.35, 0.1], abs=0.01)
+    assert [box.scale.x, ball.scale.x] == [0.2, pytest.approx(0.1)]
+    client.node.destroy_subscription(listening)
+
+
 def test_the_topics_of_the_view_are_published_and_a_watcher_may_see_them(client: Client) -> None:
     for display in yaml.safe_load(VIEW.read_text())["Visualization Manager"]["Displays"]:
         topic = display.get("Topic") or display.get("Description Topic")

@@ -16,6 +16,7 @@ from visualization_msgs.msg import MarkerArray
 from robot_rt_control.model.workcell.robot_description import WORLD
 from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.realtime.executor.sensor_topics import SensorTopics
+from robot_rt_control.ros.object_markers import ObjectMarkers
 from robot_rt_control.server.node.scene_markers import SceneMarkers
 from robot_rt_control.server.node.state_markers import StateMarkers
 
@@ -54,6 +55,7 @@ def test_every_topic_that_rviz_shows_exists_with_its_type_and_latched_where_it_a
     executor: Any = Recorder("realtime_executor")
     server: Any = Recorder("control_server")
     SensorTopics(executor, workcell)
+    ObjectMarkers(executor, list, None)
     StateMarkers(server, workcell.frame_names(), lambda _: ())
     SceneMarkers(server, SimpleNamespace(), None)  # type: ignore[arg-type]
     offered = executor.topics | server.topics | PLANNER
@@ -68,4 +70,4 @@ def test_every_topic_that_rviz_shows_exists_with_its_type_and_latched_where_it_a
             assert latched or topic["Durability Policy"] != LATCHED, "RViz would hear nothing"
     assert set(SHOWN) | {"TF", "Grid"} == set(classes)
     markers = {d["Topic"]["Value"] for d in view["Displays"] if d["Class"].endswith("/MarkerArray")}
-    assert markers == {*server.topics, *PLANNER}
+    assert markers == {*server.topics, *PLANNER, "objects"}

@@ -1,7 +1,10 @@
 import type { Live } from './wire.ts';
 
-/** What the page says of those that it cannot reach or has not heard for a while, in whole sentences. */
-export function whatIsLost(live: Live): string[] {
+/**
+ * What the page says of those that it cannot reach or has not heard for a while, in whole sentences.
+ * @param hasBlueprints whether it shows any.
+ */
+export function whatIsLost(live: Live, hasBlueprints = true): string[] {
     const texts: string[] = [];
     const { executor, blueprints } = live.robot.silent ?? {};
     if (executor !== undefined) {
@@ -12,6 +15,7 @@ export function whatIsLost(live: Live): string[] {
         );
     } else if (live.robot.executor === false)
         texts.push('The robot’s real-time executor cannot be reached: what is shown may be old.');
+    if (!hasBlueprints) return texts;
     if (blueprints !== undefined) {
         texts.push(
             `No word from the blueprint executor for ${shown(blueprints)} s: nothing can be started, and what is ` +

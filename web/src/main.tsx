@@ -1,15 +1,7 @@
-import { createRoot } from 'react-dom/client';
-
 import '@xyflow/react/dist/style.css';
-import './style.css';
 
+import { begin } from './begin.tsx';
 import { store } from './store/store.ts';
 import { App } from './view/App.tsx';
 
-const root = document.getElementById('root');
-if (root) createRoot(root).render(<App />);
-// A link of another start, opened in the same tab, changes the fragment alone.
-window.addEventListener('hashchange', () => {
-    if (location.hash.includes('token=')) location.reload();
-});
-void store.enter();
+begin(store, <App />);

@@ -1,6 +1,6 @@
 // Requests to the editor's server, and the socket that shows what is true now.
 
-import type { Answer, Live } from './wire.ts';
+import type { Answer, DrawnShape, Live, SceneLink } from './wire.ts';
 
 export class NotEntered extends Error {}
 
@@ -27,6 +27,30 @@ export async function ask<T extends Answer>(name: string, request: object = {}, 
     return answer;
 }
 
+/** The bytes that answer a request; null: it was refused. Too many at once are asked for again. */
+export async function askBytes(name: string, request: object): Promise<ArrayBuffer | null> {
+    for (let wait = 100; ; wait *= 2) {
+        const response = await fetch(`/api/${name}`, {
+            method: 'POST',
+            headers: { 'Content-Type': 'application/json' },
+            body: JSON.stringify(request),
+        }).catch(() => null);
+        if (response?.ok) return response.arrayBuffer();
+        if (response?.status !== 429 || wait > 5000) return null;
+        await new Promise((resolve) => setTimeout(resolve, wait));
+    }
+}
+
+/** What draws the scene as it is now. */
+export interface Drawer {
+    /** Bytes of the joints' positions. */
+    takeJoints(frame: ArrayBuffer): void;
+    /** What the control server draws. */
+    takeShapes(shapes: DrawnShape[]): void;
+    /** What simulators have beside robots. */
+    takeObjects(objects: SceneLink[]): void;
+}
+
 /** The socket that shows what is true now. It connects again by itself. */
 export class LiveSocket {
     private socket: WebSocket | null = null;
@@ -35,11 +59,15 @@ export class LiveSocket {
     private heard = 0;
     private timer: ReturnType<typeof setTimeout> | undefined;
 
-    /** @param wishes what the page wants to see, besides what all see. */
+    /**
+     * @param wishes what the page wants to see, besides what all see.
+     * @param drawer who takes the scene as it is now, if the joints are among the wishes; null: nobody.
+     */
     constructor(
         private readonly take: (live: Live) => void,
         private readonly changed: (connected: boolean) => void,
-        private readonly wishes: () => { variables: string[]; run: string; records: number },
+        private readonly wishes: () => { variables: string[]; run: string; records: number; joints: number },
+        private readonly drawer: () => Drawer | null,
     ) {
         this.connect();
     }
@@ -70,6 +98,7 @@ export class LiveSocket {
         const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
         const socket = new WebSocket(`${scheme}://${location.host}/api/live`);
         this.socket = socket;
+        socket.binaryType = 'arraybuffer';
         socket.onopen = () => {
             this.delay = 200;
             this.last = '';
@@ -78,8 +107,13 @@ export class LiveSocket {
             this.tell();
         };
         socket.onmessage = (message) => {
-            const text = String(message.data);
             this.heard = performance.now();
+            if (message.data instanceof ArrayBuffer) return this.drawer()?.takeJoints(message.data);
+            const text = String(message.data);
+            if (text.startsWith('{"shapes":'))
+                return this.drawer()?.takeShapes((JSON.parse(text) as { shapes: DrawnShape[] }).shapes);
+            if (text.startsWith('{"objects":'))
+                return this.drawer()?.takeObjects((JSON.parse(text) as { objects: SceneLink[] }).objects);
             if (text === this.last) return; // said again, so that its silence would be heard
             this.last = text;
             this.take(JSON.parse(text) as Live);

@@ -206,6 +206,7 @@ export interface RobotStatus {
     stops?: { source: string; reason: string; who: string; needs_secret: boolean }[];
     /** [s] since the last word of an executor that has become silent. */
     silent?: { executor?: number; blueprints?: number };
+    parts?: { name: string; operational_state: string; fault: string }[];
     programs?: LiveProgram[];
     values?: Record<string, number | null>;
 }
@@ -230,6 +231,53 @@ export interface Live {
     programs_changed: number;
     /** New records of the run that the page follows. */
     log?: { run: string; first: number; lines: string[] };
+}
+
+export interface SceneShape {
+    /** box, sphere, cylinder or mesh. */
+    kind: string;
+    /** [m] Edges; radius; radius and length along z; scale. */
+    size: number[];
+    /** Pose in the link's frame: 4 by 4, column by column. */
+    X: number[];
+    color: number[] | null;
+    mesh: string;
+}
+
+export interface SceneLink {
+    name: string;
+    /** Its number, before this one; -1: the root. */
+    parent: number;
+    /** Of its joint in the parent's frame, at 0. */
+    X: number[];
+    /** fixed, turn or slide. */
+    motion: string;
+    axis: number[];
+    joint: number;
+    shapes: SceneShape[];
+}
+
+/** Something drawn in the frame of a link: robot_rt_control/drawing/shape.py. */
+export interface DrawnShape {
+    namespace: string;
+    frame: string;
+    /** line_strip, lines, sphere, arrow or text. */
+    kind: string;
+    points: number[][];
+    size: number;
+    color: number[];
+    colors: number[][];
+    text: string;
+}
+
+export interface Scene {
+    version: number;
+    name: string;
+    links: SceneLink[];
+    joints: { name: string; follows: number[] | null }[];
+    parts: { name: string; links: number[] }[];
+    /** What is not drawn as the robot's description has it. */
+    problems: string[];
 }
 
 export interface RunInfo {

@@ -18,6 +18,12 @@ test('an executor of blueprints that was never there is not running, one that wa
     );
 });
 
+test('a page without blueprints misses no executor of them', () => {
+    const silent = { executor: 0.8, blueprints: 3 };
+    assert.deepEqual(whatIsLost(live({ blueprints: false, executor: true }, {}), false), []);
+    assert.equal(whatIsLost(live({ blueprints: false, executor: false, silent }, { nodes: [] }), false).length, 1);
+});
+
 test('nothing is said before something is known, and nothing of those that are there', () => {
     assert.deepEqual(whatIsLost(live({}, {})), []);
     assert.deepEqual(whatIsLost(live({ blueprints: true, executor: true }, { nodes: [] })), []);

@@ -9,6 +9,7 @@ import numpy as np
 
 from robot_rt_control.hardware.interfaces import part_slices, standard_command_interfaces, standard_state_interfaces
 from robot_rt_control.hardware.mujoco.camera import picture_and_bodies
+from robot_rt_control.hardware.mujoco.drawn_scene import scene_solids
 from robot_rt_control.hardware.mujoco.drives import Drives
 from robot_rt_control.hardware.mujoco.parameters import MujocoParameters
 from robot_rt_control.hardware.mujoco.scene_sensors import SceneChannels, SceneNames, SceneSensor
@@ -17,6 +18,7 @@ from robot_rt_control.hardware.mujoco.springs import Stops
 from robot_rt_control.hardware.mujoco.window import Window
 from robot_rt_control.hardware.mujoco.world import MujocoWorld
 from robot_rt_control.hardware.plugin import CallbackReturn, HardwarePart, HardwareReturn
+from robot_rt_control.hardware.world.drawn_objects import Solid
 from robot_rt_control.hardware.world.io import SimulatedIo, simulated_io
 from robot_rt_control.hardware.world.parameters import CameraParameters
 from robot_rt_control.hardware.world.sensors import make_sensors
@@ -124,6 +126,9 @@ class MujocoPlugin(SimulatorPlugin):
         if self._world is None:
             raise HardwareError(f"hardware {self.info.name!r}: there is no world", hint="Configure the plugin first")
         return self._world
+
+    def solids(self) -> list[Solid]:
+        return super().solids() + scene_solids(self.info.name, self.world)
 
     def picture_and_bodies(self, camera: CameraParameters) -> tuple[np.ndarray, np.ndarray]:
         return picture_and_bodies(self.world, camera, self.parameters.camera)

@@ -329,9 +329,9 @@ class MujocoWorld:
         px, py, pz = self.data.xpos[body].tolist()
         return Pose(position=(px, py, pz), orientation=(x, y, z, w))
 
-    def object_pose(self, name: str) -> Pose:
-        """X_WO: of an object's frame in the world."""
-        return self.body_pose(self._object(name))
+    def object_pose(self, name: str, link: str | None = None) -> Pose:
+        """X_WO: of an object's frame in the world, or of a link of it."""
+        return self.body_pose(self._object(name) if link is None else self.body(name, name, link))
 
     def part_link_pose(self, part: str, link: str, item: str) -> Pose:
         """X_WL: of a link of a part's robot."""

@@ -319,9 +319,10 @@ class PyBulletWorld:
         )
         return float(sum(point[9] for point in points))
 
-    def object_pose(self, name: str) -> Pose:
-        """X_WO: of an object's frame in the world."""
-        position, orientation = self.link_pose(self._object(name), BASE_LINK)
+    def object_pose(self, name: str, link: str | None = None) -> Pose:
+        """X_WO: of an object's frame in the world, or of a link of it."""
+        index = BASE_LINK if link is None else self._link_of(name, link, f"object {name!r}")
+        position, orientation = self.link_pose(self._object(name), index)
         return Pose(position=position, orientation=orientation)
 
     def part_link_pose(self, part: str, link: str, item: str) -> Pose:

@@ -9,10 +9,12 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+from robot_rt_control.drawing.shape import Shape
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart
 from robot_rt_control.hardware.interfaces import InterfaceDescription
 from robot_rt_control.hardware.parameters import Vector, checked
 from robot_rt_control.hardware.plugin import CallbackReturn, HardwarePlugin
+from robot_rt_control.hardware.world.drawn_objects import DrawnObjects, Solid, solids_of
 from robot_rt_control.hardware.world.parameters import CameraParameters, SimulatorParameters
 from robot_rt_control.hardware.world.png import write_png
 from robot_rt_control.model.pose import Pose
@@ -47,8 +49,8 @@ class SimulatedWorld(Protocol):
     def robots(self) -> Mapping[str, object]:
         """By the names of their parts."""
 
-    def object_pose(self, name: str) -> Pose:
-        """X_WO: of an object's frame in the world. Raises: HardwareError, there is none."""
+    def object_pose(self, name: str, link: str | None = None) -> Pose:
+        """X_WO: of an object's frame in the world, or of a link of it. Raises: HardwareError, there is none."""
 
     def part_link_pose(self, part: str, link: str, item: str) -> Pose:
         """X_WL: of a link of a part's robot. Raises: HardwareError, there is none; `item` is what asks."""
@@ -105,6 +107,7 @@ class SimulatorPlugin(HardwarePlugin):
     parameter_model: ClassVar[type[SimulatorParameters]] = SimulatorParameters
 
     parameters: SimulatorParameters
+    _drawn: DrawnObjects | None = None
 
     def on_init(self, info: HardwareInfo) -> CallbackReturn:
         self.info = info
@@ -155,6 +158,16 @@ class SimulatorPlugin(HardwarePlugin):
     def move_object(self, name: str, pose: Pose) -> None:
         """Put an object somewhere else, at rest."""
         self.world.move_object(name, pose)
+
+    def drawn_objects(self) -> list[Shape]:
+        """What RViz and browsers draw of the world beside robots, where it is now."""
+        if self._drawn is None:
+            self._drawn = DrawnObjects(self.solids())
+        return self._drawn.shapes(self.world)
+
+    def solids(self) -> list[Solid]:
+        """The shapes of all objects."""
+        return solids_of(self.info.name, self.parameters.world.objects)
 
     @property
     def has_window(self) -> bool:

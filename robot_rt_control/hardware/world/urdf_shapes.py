@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -23,6 +23,10 @@ PLANE_FRICTION = 1.0
 """That of an object that is a plane, if it names none."""
 
 
+Color = tuple[float, float, float, float]
+"""Red, green, blue and opacity, 0 to 1."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class LinkShape:
     """One <collision> or <visual> of a link."""
@@ -34,8 +38,8 @@ class LinkShape:
     """(4, 4) pose of the shape in the link's frame."""
     file: Path | None = None
     """File of a mesh."""
-    color: tuple[float, float, float, float] | None = None
-    """Red, green, blue and opacity, 0 to 1, of a <visual> whose <material> has a color."""
+    color: Color | None = None
+    """Of a <visual> whose <material> has one."""
 
 
 def collision_shapes(urdf: Urdf, link: str) -> tuple[LinkShape, ...]:
@@ -46,13 +50,33 @@ def collision_shapes(urdf: Urdf, link: str) -> tuple[LinkShape, ...]:
 def visual_shapes(urdf: Urdf, link: str) -> tuple[LinkShape, ...]:
     """The shapes by which a link is drawn, in the order of the file. Files of meshes may be missing."""
     root = ElementTree.fromstring(urdf.content)
-    colors: dict[str | None, tuple[float, float, float, float]] = {}
-    for material in root.iter("material"):  # also one inside another link's <visual> may be meant by its name
+    return drawn_shapes(_link_of(root, link), "visual", urdf.path.parent, material_colors(root))
+
+
+def material_colors(root: ElementTree.Element) -> dict[str | None, Color]:
+    """Name → color of a URDF's materials; also one inside another link's <visual> may be meant by its name."""
+    found: dict[str | None, Color] = {}
+    for material in root.iter("material"):
         color = material.find("color")
         if color is not None:
-            colors.setdefault(material.get("name"), _color(color))
+            found.setdefault(material.get("name"), _color(color))
+    return found
+
+
+def drawn_shapes(
+    link: ElementTree.Element, tag: str, folder: Path, colors: Mapping[str | None, Color]
+) -> tuple[LinkShape, ...]:
+    """The shapes of a link's elements `tag`, with colors.
+
+    Args:
+        folder: base of relative names of files.
+        colors: of the materials that are named.
+
+    Raises:
+        ValueError: something else than numbers.
+    """
     found = []
-    for shape, element in _shapes(_link_of(root, link), "visual", urdf.path.parent):
+    for shape, element in _shapes(link, tag, folder):
         named, own = element.find("material"), element.find("material/color")
         if own is not None:
             shape = replace(shape, color=_color(own))
@@ -126,7 +150,7 @@ def _shapes(
                 yield LinkShape(kind="mesh", size=scale, X_LS=X, file=file), element
 
 
-def _color(element: ElementTree.Element) -> tuple[float, float, float, float]:
+def _color(element: ElementTree.Element) -> Color:
     red, green, blue, opacity = (*_numbers(element.get("rgba", "")), 1.0, 1.0, 1.0, 1.0)[:4]
     return red, green, blue, opacity
 

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sensor_msgs.msg
 import std_msgs.msg
@@ -17,7 +17,9 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 
 from robot_rt_control import msg, srv
+from robot_rt_control.drawing.shape import Shape
 from robot_rt_control.hardware.clocks import AUTO, CLOCK_HELP, CLOCKS, FACTOR_HELP, LOCKSTEP, chosen_clock
+from robot_rt_control.hardware.drawable import Drawable, drawn_objects
 from robot_rt_control.hardware.from_workcell import with_window
 from robot_rt_control.hardware.picture import PictureFolder, camera_of
 from robot_rt_control.memory.segment_names import channel_name, image_name
@@ -37,6 +39,9 @@ from robot_rt_control.ros.tick_time import TickTime
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import HardwareError, RobotControlError
 from robot_rt_control.vocabulary.phase_times import ends
+
+if TYPE_CHECKING:
+    from robot_rt_control.ros.object_markers import ObjectMarkers
 
 _PARAMETERS = (
     NodeParameter(
@@ -131,6 +136,7 @@ class RealtimeExecutorNode(WorkcellNode):
         self._trouble = ""
         self._made: list[Any] = []
         self._periodic: list[Periodic] = []
+        self._objects: ObjectMarkers | None = None
 
     # --- life cycle -----------------------------------------------------------------------------
 
@@ -180,6 +186,9 @@ class RealtimeExecutorNode(WorkcellNode):
     def deactivate(self) -> None:
         while self._periodic:
             self._periodic.pop().stop()
+        if self._objects is not None:
+            self._objects.close()
+            self._objects = None
         self.remove(*self._made)
         self._made.clear()
         if not self._core().deactivate():
@@ -239,6 +248,11 @@ class RealtimeExecutorNode(WorkcellNode):
             self._made.append(
                 self.create_service(srv.TakePicture, "~/take_picture", self._take_picture, callback_group=slow)
             )
+        simulators = [host.plugin for host in self._core().devices.hosts.values()]
+        if any(isinstance(plugin, Drawable) for plugin in simulators):
+            from robot_rt_control.ros.object_markers import ObjectMarkers  # few have objects
+
+            self._objects = ObjectMarkers(self, self._simulated_objects)
         self._made += [step, self._joints, self._status, self._description, *self._sensors.publishers]
 
     def _stamp(self, time_ns: int) -> Time:
@@ -265,6 +279,14 @@ class RealtimeExecutorNode(WorkcellNode):
             message.effort.extend(measured.effort[: part.dof].tolist())
         self._joints.publish(message)
         self._sensors.publish(message.header.stamp, snapshot)
+
+    def _simulated_objects(self) -> list[Shape]:
+        """Looked at between two batches of ticks."""
+        core, found = self._core(), list[Shape]()
+        plugins = [host.plugin for host in core.devices.hosts.values()]
+        if core.lockstep is not None:
+            core.lockstep.serve(lambda: found.extend(drawn_objects(plugins)))
+        return found
 
     def _tell_description(self, tools: dict[str, str]) -> None:
         """Publish the robot_description, and again whenever another tool is on: TF follows it."""

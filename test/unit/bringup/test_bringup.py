@@ -351,6 +351,10 @@ def test_the_editor_is_a_process_beside_the_others(monkeypatch: pytest.MonkeyPat
     assert not process.required and "no run is disturbed" in process.consequence
     process = by_name(described(editor=True, editor_port=81, namespace="cell"))["blueprint_editor"]
     assert process.arguments == ("--port", "81", "--namespace", "cell")
+    assert options_of(parser().parse_args(["--view"])).view
+    process = by_name(described(view=True))["blueprint_editor"]
+    assert process.arguments == ("--port", "8420", "--view"), "the same server prints the links of the view alone"
+    assert by_name(described(view=True, editor=True))["blueprint_editor"].arguments == ("--port", "8420")
     alone = BringupOptions(editor=True, frames=False, controllers="false")
     said = "the editor without the node blueprints: it shows programs only, until one is started"
     assert remarks(alone, [], load_workcell("arm7")) == [said]

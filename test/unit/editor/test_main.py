@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 from collections.abc import Callable
 from typing import Any, cast
@@ -10,7 +11,8 @@ from typing import Any, cast
 import pytest
 
 from robot_rt_control.editor import main as module
-from robot_rt_control.editor.main import announced, listening, main
+from robot_rt_control.editor.keys import Keys
+from robot_rt_control.editor.main import announced, listening, main, printed_links
 from robot_rt_control.editor.robot import Json, Robot
 from robot_rt_control.vocabulary.errors import RobotControlError
 
@@ -43,6 +45,15 @@ def test_other_addresses_that_cannot_be_used() -> None:
                 assert channel.family == socket.AF_INET6
         except RobotControlError as error:  # a machine without it
             assert "cannot listen at ::1" in str(error)
+
+
+def test_the_first_link_of_the_view_may_only_watch() -> None:
+    keys = Keys()
+    watch, operate, *more = re.findall(r"(\S+)#token=(\S+)", printed_links("http://here:1", keys, view=True))
+    assert watch == ("http://here:1/view.html", keys.watch) and operate == ("http://here:1/view.html", keys.operate)
+    assert not more
+    links = re.findall(r"(\S+)#token=(\S+)", printed_links("http://here:1", keys, view=False))
+    assert links == [("http://here:1/", keys.operate), ("http://here:1/", keys.watch), watch]
 
 
 class Coming:

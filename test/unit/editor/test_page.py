@@ -37,6 +37,16 @@ def test_E11_the_bundle_is_small_and_loads_nothing_from_elsewhere() -> None:
     assert "eval(" not in script and "new Function" not in script
 
 
+def test_E11_what_draws_the_robots_is_loaded_apart() -> None:
+    first, view, three = ((PAGE / name).read_text() for name in ("editor.js", "view.js", "three.js"))
+    assert len(view.encode()) + len(three.encode()) <= 700_000 and "sourceMappingURL" not in view + three
+    assert 'import("./view.js")' in first and "WebGLRenderer" not in first
+    alone = (PAGE / "view_page.js").read_text()
+    assert len(alone.encode()) <= 250_000 and "WebGLRenderer" not in alone and 'import("./view.js")' in alone
+    assert "codemirror" not in alone.lower() and "react-flow" not in alone and "sourceMappingURL" not in alone
+    assert re.search(r'from"\./three\.js"', view) and "eval(" not in view + three and "new Function" not in three
+
+
 def test_E11_all_licences_are_listed_and_the_lock_file_names_no_server() -> None:
     text = (PAGE / "licences.txt").read_text()
     found = re.findall(r"^(@?[\w./-]+) ([\d.]+): (\S+)$", text, re.MULTILINE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import re
@@ -12,20 +13,30 @@ from typing import Any
 
 import pytest
 from memory_robot import MemoryRobot
+from rclpy.serialization import serialize_message
 
 from robot_rt_control import msg, srv
 from robot_rt_control.blueprint.node.messages import run_line
 from robot_rt_control.blueprint.runs.run_history import RunSummary
 from robot_rt_control.blueprint.text.node_kinds import NODE_KINDS
 from robot_rt_control.client.program_state import ProgramState, StrategyState
+from robot_rt_control.drawing.shape import GREEN, RED, Shape, ShapeKind
 from robot_rt_control.editor.keys import Person
 from robot_rt_control.editor.motion_keys import motion_command_keys
-from robot_rt_control.editor.ros_robot import as_json, shown_status
+from robot_rt_control.editor.robot import Json
+from robot_rt_control.editor.ros_robot import as_json, marker_shapes, shown_status
+from robot_rt_control.editor.scenes import Scenes
 from robot_rt_control.editor.server import EditorServer, plain
 from robot_rt_control.program.exits import Exits, exits_of
 from robot_rt_control.program.file import ProgramTemplate
+from robot_rt_control.ros.marker_messages import markers_message
 
 REPOSITORY = Path(__file__).parents[3]
+URDF = """<robot name="r"><link name="a"/><link name="b"><visual><geometry><sphere radius="1"/></geometry>
+<material name="red"><color rgba="1 0 0 1"/></material></visual></link><link name="c"/><link name="d"/>
+<joint name="turn" type="continuous"><parent link="a"/><child link="b"/></joint>
+<joint name="along" type="continuous"><parent link="a"/><child link="c"/><mimic joint="turn"/></joint>
+<joint name="free" type="floating"><parent link="a"/><child link="d"/></joint></robot>"""
 PRIMITIVES: dict[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),
     "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
@@ -178,6 +189,27 @@ def sent(robot: MemoryRobot) -> Iterator[tuple[str, Any]]:
     for summary in (ended, replace(ended, rehearsed=True)):
         yield "RunInfo", json.loads(run_line(summary))
     yield "Live", live(robot)
+    yield "Scene", scene(robot)
+    line = Shape(namespace="goal", frame="world", kind=ShapeKind.LINES, points=((0.0, 1.0, 2.0),), size=0.1, color=RED,
+                 colors=(GREEN,))  # fmt: skip
+    yield "DrawnShape", marker_shapes(serialize_message(markers_message([line])))[0]
+
+
+def scene(robot: MemoryRobot) -> Json:
+    """With a joint that mimics another, a shape with a color, and a part."""
+    robot.description_text = URDF
+    robot.positions = {"turn": 0.0}
+    robot.parts = lambda: [{"name": "arm", "joint_names": ["turn"]}]  # type: ignore[method-assign]
+
+    async def made() -> Json:
+        scenes = Scenes(robot)
+        await scenes.scene()
+        scenes.frame()
+        return await scenes.scene()
+
+    found = asyncio.run(made())
+    assert found["parts"] and found["problems"] and found["links"][1]["shapes"][0]["color"]
+    return found
 
 
 def live(robot: MemoryRobot) -> Mapping[str, Any]:

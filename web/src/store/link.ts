@@ -1,6 +1,6 @@
 // The live state, and whether the editor still speaks.
 
-import { LiveSocket } from '../server.ts';
+import { type Drawer, LiveSocket } from '../server.ts';
 import type { Live } from '../wire.ts';
 import type { Changes } from './changes.ts';
 
@@ -22,6 +22,9 @@ export class Link {
     silence = 0;
     /** The variables that a person wants to see. */
     watched: string[] = [];
+    /** [Hz] at which the page wants the joints of the scene; 0: it shows none. */
+    private jointRate = 0;
+    private drawer: Drawer | null = null;
     private socket: LiveSocket | null = null;
 
     /**
@@ -49,7 +52,8 @@ export class Link {
                 this.everConnected ||= connected;
                 this.changes.tell();
             },
-            () => ({ variables: this.watched, ...this.followed() }),
+            () => ({ variables: this.watched, ...this.followed(), joints: this.jointRate }),
+            () => this.drawer,
         );
         let looked = performance.now();
         setInterval(() => {
@@ -68,6 +72,16 @@ export class Link {
     /** What is wanted has changed. */
     tellWishes(): void {
         this.socket?.tell();
+    }
+
+    /**
+     * Have the scene as it is drawn from now on.
+     * @param rate [Hz] of the joints; 0: no more.
+     */
+    followScene(rate: number, drawer: Drawer | null = null): void {
+        this.jointRate = rate;
+        this.drawer = drawer;
+        this.tellWishes();
     }
 
     watchVariables(names: string[]): void {

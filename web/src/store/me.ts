@@ -9,6 +9,9 @@ import type { Talk } from './talk.ts';
 
 const NAME = 'robot_rt_control.name';
 
+/** Of a page that has entered. */
+type Known = Answer & Person & { node_kinds: NodeKind[] };
+
 export class Me {
     person: Person | null = null;
     refused = '';
@@ -22,14 +25,18 @@ export class Me {
     /** Enter by the link's token, if there is one. Returns whether the editor knows this page. */
     async enter(): Promise<boolean> {
         const token = new URLSearchParams(location.hash.slice(1)).get('token');
-        if (token !== null) {
-            history.replaceState(null, '', location.pathname);
-            const name = localStorage.getItem(NAME) ?? '';
-            const answer = await ask<Answer & Person>('enter', { token, name });
-            if (!answer.success) this.refused = answer.message;
-        }
         try {
-            const me = await ask<Answer & Person & { node_kinds: NodeKind[] }>('me');
+            let me: Known | null = null;
+            if (token !== null) {
+                history.replaceState(null, '', location.pathname);
+                const name = localStorage.getItem(NAME) ?? '';
+                me = await ask<Known>('enter', { token, name });
+                if (!me.success) {
+                    this.refused = me.message;
+                    me = null;
+                }
+            }
+            me ??= await ask<Known>('me');
             if (!me.success) throw new NotEntered(me.message);
             takeKinds(me.node_kinds);
             this.person = { id: me.id, name: me.name, may_operate: me.may_operate };
@@ -39,6 +46,7 @@ export class Me {
             this.changes.tell();
             return false;
         }
+        this.changes.tell();
         return true;
     }
 

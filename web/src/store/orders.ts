@@ -1,23 +1,16 @@
-// What a person tells the robot: the protective stop, starts, and all that a run can be told.
+// What a person tells the robot beside STOP: starts, and all that a run can be told.
 
-import { ask } from '../server.ts';
-import type { Answer } from '../wire.ts';
 import type { Changes } from './changes.ts';
 import type { Documents } from './documents.ts';
 import { DRAFTS } from './drafts.ts';
 import type { Drawn } from './drawn.ts';
-import type { Link } from './link.ts';
 import type { Me } from './me.ts';
 import type { Runs } from './runs.ts';
-import { StopSender } from './stop.ts';
 import type { Talk } from './talk.ts';
 
-/** [ms] for the answer to a STOP, before it is sent again. */
-const STOP_ANSWER_MS = 5_000;
 const BREAKPOINTS = `${DRAFTS}.breakpoints`;
 
 export class Orders {
-    readonly stopping: StopSender;
     /** By the name of the graph. */
     breakpoints: Record<string, string[]> = {};
 
@@ -26,25 +19,9 @@ export class Orders {
         private readonly talk: Talk,
         private readonly me: Me,
         private readonly docs: Documents,
-        private readonly link: Link,
         private readonly runs: Runs,
         private readonly drawn: Drawn,
-    ) {
-        const send = (): Promise<Answer> => ask('protective_stop', { stop: true }, STOP_ANSWER_MS);
-        this.stopping = new StopSender(send, () => changes.tell());
-    }
-
-    /** The protective stop, whatever the state of the page: it is sent again until it is confirmed. */
-    async stop(): Promise<void> {
-        if (await this.stopping.press()) this.talk.say('Protective stop.');
-    }
-
-    /** Whether the stop of editors' pages is latched, or one of a robot that does not tell them apart. */
-    get isStoppedHere(): boolean {
-        const { stops, protective_stop: stopped } = this.link.live.robot;
-        if (stops !== undefined && stops.length > 0) return stops.some((stop) => stop.source === 'editor');
-        return stopped === true || this.link.live.blueprints.protective_stop === true;
-    }
+    ) {}
 
     control(command: string, more: object = {}): void {
         void this.me.do('control', { command, run: this.runs.run?.run ?? '', ...more });

@@ -9,7 +9,7 @@ export interface Laid {
 }
 
 export class Picture {
-    view: 'picture' | 'text' = 'picture';
+    view: 'picture' | 'text' | 'robot' = 'picture';
     /** By a document's key. */
     places = new Map<number, Laid>();
     /** Each change of it is a wish to see the whole picture. */

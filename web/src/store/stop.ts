@@ -1,4 +1,13 @@
+// The protective stop, whatever the state of the page.
+
+import { ask } from '../server.ts';
 import type { Answer } from '../wire.ts';
+import type { Changes } from './changes.ts';
+import type { Link } from './link.ts';
+import type { Talk } from './talk.ts';
+
+/** [ms] for the answer to a STOP, before it is sent again. */
+const ANSWER_MS = 5_000;
 
 /** [ms] for which a STOP is sent again until it is confirmed, and between two attempts. */
 const PATIENCE_MS = 20_000;
@@ -43,5 +52,30 @@ export class StopSender {
             if (!this.sending) return answer.success;
             await new Promise((resolve) => setTimeout(resolve, this.againMs));
         }
+    }
+}
+
+export class Stop {
+    readonly sender: StopSender;
+
+    constructor(
+        changes: Changes,
+        private readonly talk: Talk,
+        private readonly link: Link,
+    ) {
+        const send = (): Promise<Answer> => ask('protective_stop', { stop: true }, ANSWER_MS);
+        this.sender = new StopSender(send, () => changes.tell());
+    }
+
+    /** It is sent again until it is confirmed. */
+    async press(): Promise<void> {
+        if (await this.sender.press()) this.talk.say('Protective stop.');
+    }
+
+    /** Whether the stop of editors' pages is latched, or one of a robot that does not tell them apart. */
+    get isLatched(): boolean {
+        const { stops, protective_stop: stopped } = this.link.live.robot;
+        if (stops !== undefined && stops.length > 0) return stops.some((stop) => stop.source === 'editor');
+        return stopped === true || this.link.live.blueprints.protective_stop === true;
     }
 }

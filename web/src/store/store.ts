@@ -1,63 +1,59 @@
-// All that the page knows, by concern. Components read it through `useStore`, and change it by calling its methods.
+// All that the editor's page knows, by concern. Components read it through `useStore`, and change it by its methods.
 
-import { useSyncExternalStore } from 'react';
-
+import type { Live } from '../wire.ts';
 import { Building } from './building.ts';
-import { Changes } from './changes.ts';
 import { Documents } from './documents.ts';
 import { Drawn } from './drawn.ts';
 import { Library } from './library.ts';
-import { Link } from './link.ts';
-import { Me } from './me.ts';
 import { Orders } from './orders.ts';
+import { open, Page, usePage, useStillPage } from './page.ts';
 import { Picture } from './picture.ts';
 import { Runs } from './runs.ts';
 import { Shelf } from './shelf.ts';
-import { Talk } from './talk.ts';
 import { Versions } from './versions.ts';
 
-export class Store {
-    readonly changes = new Changes();
-    readonly talk = new Talk(this.changes);
+export class Store extends Page {
     readonly picture = new Picture();
     readonly docs = new Documents(this.changes, this.talk, this.picture);
     readonly library = new Library(this.changes, this.docs);
-    readonly link: Link = new Link(
-        this.changes,
-        () => ({ run: this.runs.log.run, records: this.runs.log.records.length }),
-        (live) => {
-            this.library.follow(live);
-            if (live.log) this.runs.takeLog(live.log);
-        },
-        () => void this.me.again(),
-    );
-    readonly me: Me = new Me(this.changes, this.talk, this.link);
     readonly runs: Runs = new Runs(this.changes, this.docs, this.link);
     readonly drawn = new Drawn(this.changes, this.docs, this.link, this.runs);
-    readonly orders = new Orders(this.changes, this.talk, this.me, this.docs, this.link, this.runs, this.drawn);
+    readonly orders = new Orders(this.changes, this.talk, this.me, this.docs, this.runs, this.drawn);
     readonly versions = new Versions(this.changes, this.talk, this.me, this.docs, this.library, this.runs);
     readonly shelf = new Shelf(this.changes, this.talk, this.me, this.docs, this.library);
     readonly building = new Building(this.talk, this.docs, this.picture, this.library);
 
-    async enter(): Promise<void> {
-        if (!(await this.me.enter())) return;
+    override async enter(): Promise<boolean> {
+        const isKnown = await super.enter();
+        if (isKnown) void this.library.loadWorkcell();
+        return isKnown;
+    }
+
+    protected override get followed(): { run: string; records: number } {
+        return { run: this.runs.log.run, records: this.runs.log.records.length };
+    }
+
+    protected override take(live: Live): void {
+        this.library.follow(live);
+        if (live.log) this.runs.takeLog(live.log);
+    }
+
+    protected override async prepare(): Promise<void> {
         this.orders.restore();
         await this.docs.restore();
-        this.link.begin();
-        this.changes.tell();
-        void this.library.loadWorkcell();
     }
 }
 
-export const store = new Store();
+export const store = open(new Store());
 
+/** As `usePage`. */
 export function useStore(): Store {
-    useSyncExternalStore(store.changes.subscribe, () => store.changes.version);
+    usePage();
     return store;
 }
 
-/** For what shows neither the robot's state nor its runs: it is not drawn anew with each state. */
+/** As `useStillPage`. */
 export function useStill(): Store {
-    useSyncExternalStore(store.changes.subscribe, () => store.changes.stillVersion);
+    useStillPage();
     return store;
 }

@@ -1,15 +1,21 @@
 import { useEffect, useState } from 'react';
 
-import { shown as shownTime, whatIsLost } from '../lost.ts';
 import { store, useStill, useStore } from '../store/store.ts';
 import { disconnect } from '../text/blueprint_edits.ts';
 import { arrangeAll, hasPlaces } from '../text/folds.ts';
 import { Canvas } from './Canvas.tsx';
 import { Dialogs } from './dialogs/Dialogs.tsx';
+import { Entered } from './Entered.tsx';
 import { Inspector } from './Inspector.tsx';
+import { Lost } from './Lost.tsx';
+import { Notice } from './Notice.tsx';
+import { RobotView } from './RobotView.tsx';
 import { RunPanel } from './RunPanel.tsx';
 import { Files, Runs, Shelves } from './Shelves.tsx';
+import { isStopKey, StopBar } from './StopBar.tsx';
 import { TextEditor } from './TextEditor.tsx';
+
+const KEPT = 'What was not saved is kept in this browser.';
 
 function isTyping(target: EventTarget | null): boolean {
     const element = target as HTMLElement | null;
@@ -29,7 +35,7 @@ function keys(event: KeyboardEvent): void {
         event.preventDefault();
         act();
     };
-    if ((control && key === '.') || key === 'pause') return take(() => void store.orders.stop());
+    if (isStopKey(event)) return take(() => void store.stop.press());
     if (store.talk.dialog) return;
     if (control && key === 'e')
         return take(() => {
@@ -140,70 +146,20 @@ export function App() {
     return (
         <>
             <StopBar />
-            {content(it)}
+            <Entered title="Blueprint editor" remark={it.docs.all.length > 0 ? KEPT : ''}>
+                <div className="app" inert={it.talk.dialog !== null}>
+                    <Top />
+                    <Lost hasBlueprints />
+                    <div className="columns">
+                        <Left />
+                        <Centre />
+                        <Right />
+                    </div>
+                </div>
+            </Entered>
             <Notice />
             <Dialogs />
         </>
-    );
-}
-
-function content(it: typeof store) {
-    if (it.me.refused !== '') {
-        return (
-            <main className="refused">
-                <h1>Blueprint editor</h1>
-                <p role="alert">{it.me.refused}</p>
-                {it.docs.all.length > 0 && <p>What was not saved is kept in this browser.</p>}
-                <p>STOP works from here as well.</p>
-            </main>
-        );
-    }
-    if (!it.me.person)
-        return (
-            <main className="refused">
-                <p>Connecting …</p>
-            </main>
-        );
-    return (
-        <div className="app" inert={it.talk.dialog !== null}>
-            <Top />
-            <Lost />
-            <div className="columns">
-                <Left />
-                <Centre />
-                <Right />
-            </div>
-        </div>
-    );
-}
-
-/** STOP, in every state of the page: above dialogs, and never inert. */
-function StopBar() {
-    const it = useStore();
-    return (
-        <section
-            className="stop-bar"
-            aria-label="Stop"
-            onKeyDown={(event) => {
-                if (event.key === 'Escape' && it.talk.dialog) {
-                    it.talk.show(null);
-                }
-            }}>
-            {(it.orders.stopping.sending || it.orders.stopping.problem !== '') && (
-                <p className="stop-problem" role="alert">
-                    {it.orders.stopping.sending
-                        ? 'STOP is not confirmed yet; it is sent again. '
-                        : 'STOP was not confirmed: use another stop. '}
-                    {it.orders.stopping.problem}
-                </p>
-            )}
-            <button
-                className={it.orders.isStoppedHere ? 'stop stopped' : 'stop'}
-                title="Protective stop: Ctrl + . or the key Pause"
-                onClick={() => void it.orders.stop()}>
-                {it.orders.isStoppedHere ? 'STOPPED' : 'STOP'}
-            </button>
-        </section>
     );
 }
 
@@ -269,7 +225,7 @@ function Top() {
             <button className="small" aria-label="Keys and help" onClick={() => it.talk.show({ kind: 'help' })}>
                 ?
             </button>
-            {stopped && it.orders.isStoppedHere && it.me.mayOperate ? (
+            {stopped && it.stop.isLatched && it.me.mayOperate ? (
                 <button
                     className="release"
                     onClick={() =>
@@ -279,98 +235,6 @@ function Top() {
                 </button>
             ) : null}
         </header>
-    );
-}
-
-function Lost() {
-    const it = useStore();
-    const texts: string[] = [];
-    if (!it.link.connected)
-        texts.push(
-            it.link.everConnected
-                ? 'This page has lost the editor: what it shows may be old. A run goes on without it. STOP is ' +
-                      'sent until the editor answers; if anything moves, use another stop.'
-                : 'Connecting to the editor … STOP is sent until it answers.',
-        );
-    else if (it.link.silence > 0)
-        texts.push(
-            `No word from the editor for ${shownTime(it.link.silence)} s: what is shown is older. STOP is sent all ` +
-                'the same.',
-        );
-    else texts.push(...whatIsLost(it.link.live));
-    const stops = it.link.live.robot.stops ?? [];
-    return (
-        <>
-            {texts.length > 0 && (
-                <div className="lost" role="alert">
-                    {texts.map((text) => (
-                        <p key={text}>{text}</p>
-                    ))}
-                </div>
-            )}
-            {stops.length > 0 && (
-                <div className="stops" role="alert">
-                    <p>
-                        Protective stop. Nothing starts before{' '}
-                        {stops.length === 1 ? 'it is' : `all ${stops.length} are`} released:
-                    </p>
-                    <ul>
-                        {stops.map((stop) => (
-                            <li key={stop.source}>
-                                <b>{stop.source}</b>
-                                {stop.reason && `: ${stop.reason}`}
-                                {stop.who && !stop.reason.includes(stop.who) && ` (${stop.who})`}
-                                {stop.source !== 'editor' && (
-                                    <span className="quiet">
-                                        {' '}
-                                        is released where it was made{stop.needs_secret && ', with its secret'}
-                                    </span>
-                                )}
-                            </li>
-                        ))}
-                    </ul>
-                </div>
-            )}
-            <Suspended />
-        </>
-    );
-}
-
-/** Sessions that a protective stop has suspended: a person resumes each, once nothing is latched any more. */
-function Suspended() {
-    const it = useStore();
-    const sessions = (it.link.live.robot.programs ?? []).filter((each) => each.suspended);
-    if (sessions.length === 0) return null;
-    const which = sessions.length === 1 ? 'this session' : 'these sessions';
-    const canResume = it.me.mayOperate && it.link.live.robot.protective_stop !== true;
-    return (
-        <div className="stops" role="alert">
-            <p>
-                Suspended by a protective stop: nothing of {which} starts until somebody resumes it. Runs of blueprints
-                go on by Again or Next.
-            </p>
-            <ul>
-                {sessions.map(({ session, program }) => (
-                    <li key={session}>
-                        <b>{session}</b>
-                        {program && `: ${program}`}{' '}
-                        {canResume && (
-                            <button
-                                className="small"
-                                onClick={() =>
-                                    void it.me.do(
-                                        'resume',
-                                        { session },
-                                        `${session} is resumed. Nothing starts by itself.`,
-                                    )
-                                }>
-                                Resume {session}
-                            </button>
-                        )}
-                    </li>
-                ))}
-            </ul>
-        </div>
     );
 }
 
@@ -522,6 +386,15 @@ function Centre() {
                     onClick={() => it.talk.show({ kind: 'new' })}>
                     +
                 </button>
+                <button
+                    className="robot-tab"
+                    aria-pressed={it.picture.view === 'robot'}
+                    onClick={() => {
+                        it.picture.view = it.picture.view === 'robot' ? 'picture' : 'robot';
+                        it.changes.tell();
+                    }}>
+                    Robot
+                </button>
             </nav>
             {doc && (
                 <div className="tools" role="toolbar" aria-label="Edit">
@@ -603,7 +476,15 @@ function Centre() {
                 </div>
             )}
             {doc && <Versions />}
-            <div className="view">{it.picture.view === 'text' && doc ? <TextEditor /> : <Canvas />}</div>
+            <div className="view">
+                {it.picture.view === 'robot' ? (
+                    <RobotView />
+                ) : it.picture.view === 'text' && doc ? (
+                    <TextEditor />
+                ) : (
+                    <Canvas />
+                )}
+            </div>
             {doc && (
                 <footer
                     className="mistakes"
@@ -699,37 +580,6 @@ function Versions() {
                         Show them
                     </button>
                 </p>
-            )}
-        </div>
-    );
-}
-
-function Notice() {
-    const it = useStill();
-    const notice = it.talk.notice;
-    useEffect(() => {
-        if (!notice) return undefined;
-        const timer = setTimeout(() => store.talk.unsay(notice.id), notice.bad || notice.undo ? 9000 : 4000);
-        return () => clearTimeout(timer);
-    }, [notice]);
-    return (
-        <div className="notices" role="status" aria-live="polite">
-            {notice && (
-                <div className={notice.bad ? 'notice bad' : 'notice'}>
-                    {notice.text}{' '}
-                    {notice.undo && (
-                        <button
-                            onClick={() => {
-                                store.talk.unsay();
-                                notice.undo?.();
-                            }}>
-                            Undo
-                        </button>
-                    )}{' '}
-                    <button className="small" aria-label="Close the message" onClick={() => store.talk.unsay()}>
-                        ×
-                    </button>
-                </div>
             )}
         </div>
     );

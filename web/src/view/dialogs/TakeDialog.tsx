@@ -1,17 +1,17 @@
-import { store, useStore } from '../../store/store.ts';
+import { usePage } from '../../store/page.ts';
 
 export function TakeDialog() {
-    const it = useStore();
+    const it = usePage();
     return (
         <div>
             <h2>{it.link.live.people.operator_name || 'Somebody'} operates the robot</h2>
             <p>Take over? They then watch, and this is logged. Stopping is open to all, also without it.</p>
             <div className="row end">
-                <button onClick={store.talk.close}>No</button>
+                <button onClick={it.talk.close}>No</button>
                 <button
                     className="primary"
                     onClick={() => {
-                        store.talk.close();
+                        it.talk.close();
                         void it.me.do(
                             'operate',
                             { take: true, instead_of: it.link.live.people.operator },

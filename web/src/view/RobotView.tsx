@@ -1,0 +1,247 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+
+import { Film } from '../scene/film.ts';
+import type { StoredView, View } from '../scene/view.ts';
+import { ask, askBytes } from '../server.ts';
+import { thePage, usePage } from '../store/page.ts';
+import type { Answer, Scene } from '../wire.ts';
+
+/** [Hz] of the joints while the page is seen. */
+const RATE = 30;
+/** [ms] after which a scene that is not there is asked for again. */
+const AGAIN_MS = 2000;
+const STORED = 'robot_rt_control.views';
+/** Of what is drawn beside the robots. */
+const NAMESPACES: Record<string, string> = {
+    goal: 'goals',
+    path: 'ways of tools',
+    planned_path: 'planned paths',
+    contact_force: 'contact forces',
+    rays: 'rays of sensors',
+    limits: 'limits that are near',
+    objects: 'objects of simulators',
+};
+const NUMBERS = ['1', '2', '3', '4'];
+
+function storedViews(): Record<string, StoredView> {
+    try {
+        return JSON.parse(localStorage.getItem(STORED) ?? '{}') as Record<string, StoredView>;
+    } catch {
+        return {};
+    }
+}
+
+/** The workcell as it moves; what else has to be said is above the picture. */
+export function RobotView({ children }: { children?: ReactNode }) {
+    const it = usePage();
+    const place = useRef<HTMLElement>(null);
+    const [view, setView] = useState<View | null>(null);
+    const [scene, setScene] = useState<Scene | null>(null);
+    const [problem, setProblem] = useState('');
+    const [link, setLink] = useState('');
+    const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+    const [isFlat, setFlat] = useState(false);
+    const [film, setFilm] = useState<Film | null>(null);
+    /** Version of the scene that the joints are of. */
+    const [wanted, setWanted] = useState(0);
+    const isEntered = it.me.person !== null;
+    // All three at once: what draws, the scene, and the joints.
+    useEffect(() => {
+        let made: View | null = null;
+        let closed = false;
+        void import('../scene/view.ts').then(
+            (loaded) => {
+                if (closed || !place.current) return;
+                try {
+                    made = new loaded.View(place.current, (meshes) => askBytes('meshes', { meshes }), setWanted);
+                } catch (error) {
+                    setProblem(`This browser draws no 3D: ${(error as Error).message}`);
+                    return;
+                }
+                Object.assign(place.current, { view: made });
+                setView(made);
+            },
+            (error) => setProblem(`The view cannot be loaded: ${(error as Error).message}`),
+        );
+        return () => {
+            closed = true;
+            made?.close();
+        };
+    }, []);
+    useEffect(() => {
+        let closed = false;
+        let timer: ReturnType<typeof setTimeout> | undefined;
+        const fetchScene = async (): Promise<void> => {
+            const found = await ask<Answer & Scene>('scene');
+            if (closed) return;
+            setProblem(found.success ? '' : found.message);
+            if (found.success) setScene(found);
+            else timer = setTimeout(() => void fetchScene(), AGAIN_MS);
+        };
+        if (isEntered) void fetchScene();
+        return () => {
+            closed = true;
+            clearTimeout(timer);
+        };
+    }, [isEntered, wanted]);
+    useEffect(() => {
+        if (scene) view?.show(scene);
+    }, [view, scene]);
+    useEffect(() => {
+        if (!view || !isEntered) return undefined;
+        const { link } = thePage();
+        const follow = (): void => link.followScene(document.hidden ? 0 : RATE, view);
+        follow();
+        document.addEventListener('visibilitychange', follow);
+        return () => {
+            document.removeEventListener('visibilitychange', follow);
+            link.followScene(0);
+        };
+    }, [view, isEntered]);
+    const faults = (it.link.live.robot.parts ?? []).filter((part) => part.operational_state === 'faulted');
+    const names = faults.map((part) => part.name).join(' ');
+    useEffect(() => view?.setFaulted(new Set(names.split(' '))), [view, names]);
+    const toStored = (key: string, isKept: boolean): void => {
+        const kept = storedViews();
+        if (!view) return;
+        if (isKept) {
+            localStorage.setItem(STORED, JSON.stringify({ ...kept, [key]: view.stored }));
+            it.talk.say(`View ${key} is stored in this browser.`);
+        } else if (kept[key]) {
+            view.restore(kept[key]);
+            setFlat(kept[key].orthographic);
+        } else it.talk.say(`View ${key} is empty: Shift and ${key} stores what is seen.`);
+    };
+    const save = (blob: Blob | null, kind: string): void => {
+        if (!blob) return;
+        const anchor = document.createElement('a');
+        anchor.href = URL.createObjectURL(blob);
+        anchor.download = `${scene?.name || 'workcell'}.${kind}`;
+        anchor.click();
+        URL.revokeObjectURL(anchor.href);
+    };
+    const record = (): void => {
+        if (!view) return;
+        if (film) return film.end();
+        try {
+            const made = new Film(view.canvas);
+            setFilm(made);
+            void made.ended.then((blob) => {
+                setFilm(null);
+                save(blob, 'webm');
+            });
+            view.paint(); // a film of what stands still has one picture
+        } catch (error) {
+            it.talk.say(`This browser makes no films: ${(error as Error).message}`, true);
+        }
+    };
+    return (
+        <section
+            className="robot-view"
+            aria-label="The robot"
+            aria-busy={view === null && problem === ''}
+            tabIndex={0}
+            onKeyDown={(event) => {
+                const key = /^Digit([1-4])$/.exec(event.code)?.[1];
+                if (key && !event.ctrlKey && !event.altKey && !event.metaKey) toStored(key, event.shiftKey);
+            }}>
+            <div className="robot-tools">
+                <button onClick={() => view?.look('any')}>All</button>
+                <button onClick={() => view?.look('front')}>Front</button>
+                <button onClick={() => view?.look('left')}>Left</button>
+                <button onClick={() => view?.look('top')}>Top</button>
+                {NUMBERS.map((key) => (
+                    <button
+                        key={key}
+                        title={`Stored view ${key}; Shift stores what is seen`}
+                        onClick={(event) => toStored(key, event.shiftKey)}>
+                        {key}
+                    </button>
+                ))}
+                <label>
+                    <input
+                        type="checkbox"
+                        checked={isFlat}
+                        onChange={(event) => {
+                            view?.setOrthographic(event.target.checked);
+                            setFlat(event.target.checked);
+                        }}
+                    />{' '}
+                    Parallel
+                </label>
+                <label>
+                    <input
+                        type="checkbox"
+                        defaultChecked
+                        onChange={(event) => view?.showFrames(event.target.checked)}
+                    />{' '}
+                    Frames
+                </label>
+                <details className="robot-shown">
+                    <summary>Drawn</summary>
+                    {Object.entries(NAMESPACES).map(([namespace, words]) => (
+                        <label key={namespace}>
+                            <input
+                                type="checkbox"
+                                checked={!hidden.has(namespace)}
+                                onChange={(event) => {
+                                    const next = new Set(hidden);
+                                    if (event.target.checked) next.delete(namespace);
+                                    else next.add(namespace);
+                                    setHidden(next);
+                                    view?.hide(next);
+                                }}
+                            />{' '}
+                            {words}
+                        </label>
+                    ))}
+                </details>
+                <label>
+                    Follow{' '}
+                    <select onChange={(event) => view?.follow(event.target.value)}>
+                        <option value="">nothing</option>
+                        {scene?.parts.map((part) => (
+                            <option key={part.name}>{part.name}</option>
+                        ))}
+                    </select>
+                </label>
+                <button onClick={() => void view?.picture().then((blob) => save(blob, 'png'))}>Picture</button>
+                <button aria-pressed={film !== null} onClick={record}>
+                    {film ? 'End film' : 'Film'}
+                </button>
+                <span className="quiet">{link}</span>
+            </div>
+            {children}
+            {faults.map((part) => (
+                <p key={part.name} className="robot-fault" role="alert">
+                    <b>{part.name}</b> is faulted: {part.fault}
+                </p>
+            ))}
+            {problem !== '' && (
+                <p className="robot-problem" role="alert">
+                    {problem}
+                </p>
+            )}
+            {scene && scene.problems.length > 0 && (
+                <details className="robot-problem">
+                    <summary>
+                        {scene.problems.length} {scene.problems.length === 1 ? 'thing is' : 'things are'} not drawn as
+                        described
+                    </summary>
+                    <ul>
+                        {scene.problems.map((text) => (
+                            <li key={text}>{text}</li>
+                        ))}
+                    </ul>
+                </details>
+            )}
+            <figure
+                className="robot-scene"
+                ref={place}
+                onPointerMove={(event) => {
+                    if (event.buttons === 0) setLink(view?.linkAt(event.clientX, event.clientY) ?? '');
+                }}
+            />
+        </section>
+    );
+}
