@@ -19,7 +19,7 @@ from robot_rt_control.hardware.process_image import ProcessImage
 from robot_rt_control.memory.joint_modes import pack_modes
 from robot_rt_control.memory.layout import device_dtype
 from robot_rt_control.memory.shared_memory import segment_path
-from robot_rt_control.vocabulary.enums import CommandMode
+from robot_rt_control.vocabulary.enums import CommandMode, ImageError
 from robot_rt_control.vocabulary.errors import ChannelError
 
 CONFIG = Path(__file__).resolve().parents[4] / "config" / "dynamixel.yaml"
@@ -87,6 +87,7 @@ def start(line: ServoLine, tmp_path: Path) -> Iterator[Callable[[], tuple[subpro
 
 def turn(loop: Loop, velocity: float) -> None:
     """Command the head to turn, in velocity mode."""
+    loop.until(lambda: loop.image.record.state_error == ImageError.NONE, "it has seen that no commands are enabled")
     head = loop.image.manifest.indices[loop.image.manifest.parts.index("head")]
     loop.device.mode[head] = pack_modes([CommandMode.VELOCITY] * 2)
     loop.device.command[loop.place("head/pan/velocity")] = velocity
