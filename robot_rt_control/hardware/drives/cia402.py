@@ -19,9 +19,8 @@ _FAULT_REACTION = int(MotorStatus.FAULT_REACTION)
 _FAULT = int(MotorStatus.FAULT)
 
 
-@realtime
-def motor_status(statusword):
-    """The MotorStatus that a statusword (object 6041h) shows."""
+def status_of_motor(statusword: int) -> int:
+    """The MotorStatus that a statusword (object 6041h) shows; for Python."""
     low = statusword & 0x4F
     if low == 0x08:
         return _FAULT
@@ -39,6 +38,10 @@ def motor_status(statusword):
     if low == 0x07:
         return _QUICK_STOP
     return _NOT_READY
+
+
+motor_status = realtime(status_of_motor)
+"""The same in real-time code. Called from Python it would load the compiler."""
 
 
 @realtime

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, TypeVar
 
-from robot_rt_control.hardware.drives.cia402 import motor_status
+from robot_rt_control.hardware.drives.cia402 import status_of_motor
 from robot_rt_control.hardware.drives.network import Network, check_topology, open_network
 from robot_rt_control.hardware.external_device import external_manifest
 from robot_rt_control.hardware.from_workcell import hardware_info
@@ -152,7 +152,7 @@ class Devices:
     def motors_enabled(self) -> bool:
         """Whether a motor of any drive is still enabled, as far as is known."""
         return any(
-            motor_status(int(motor.statusword)) == MotorStatus.ENABLED
+            status_of_motor(int(motor.statusword)) == MotorStatus.ENABLED
             for record in self._world.drives.values()
             for motor in record.motors[: int(record.n_motors)]
         )

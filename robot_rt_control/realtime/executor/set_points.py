@@ -16,7 +16,7 @@ import numpy as np
 from robot_rt_control.memory.atomics import fence_acquire
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.layout import motion_dtype, offset_of, world_dtype
-from robot_rt_control.memory.set_points import set_point_bytes
+from robot_rt_control.memory.set_points import size_of_set_point
 from robot_rt_control.motion.tracking import stopping_distance
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.vocabulary.defaults import JERK_TIME_S
@@ -129,4 +129,4 @@ def slots_with_queues(tables: np.record) -> np.ndarray:
 
 def set_point_words(world: np.record, action: np.record) -> int:
     """Size of a set point of a group in int64."""
-    return set_point_bytes(sum(int(world.parts["dof"][p]) for p in action.parts[: int(action.n_parts)])) // 8
+    return size_of_set_point(sum(int(world.parts["dof"][p]) for p in action.parts[: int(action.n_parts)])) // 8

@@ -20,7 +20,7 @@ from robot_rt_control.memory.layout import (
     part_dtype,
     world_dtype,
 )
-from robot_rt_control.memory.set_points import set_point_bytes
+from robot_rt_control.memory.set_points import size_of_set_point
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import GroupFlag
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -349,7 +349,7 @@ def check_motion_queues(t: np.record, dofs: np.ndarray) -> None:
         of = f"identity {int(a['identity'])}"
         if not (a["n_points"] >= 1 and 0.0 < a["braking_rate"] < np.inf):
             _refuse("set points of group", "at least one, and a braking rate", of)
-        size = set_point_bytes(int(dofs[a["parts"][: int(a["n_parts"])]].sum()))
+        size = size_of_set_point(int(dofs[a["parts"][: int(a["n_parts"])]].sum()))
         offset, entries = int(a["queue_offset"]), int(a["queue_entries"])
         end = offset + entries * size
         if offset < 0 or offset % 8 or entries < 2 or end > capacities.MOTION_QUEUE_BYTES:

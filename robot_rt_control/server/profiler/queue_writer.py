@@ -10,7 +10,7 @@ import numpy as np
 
 from robot_rt_control.memory.atomics import address_of, load_acquire, store_release
 from robot_rt_control.memory.layout import channel_dtype, motion_queue_dtype, offset_of
-from robot_rt_control.memory.set_points import set_point_bytes
+from robot_rt_control.memory.set_points import size_of_set_point
 from robot_rt_control.motion.tracking import stopping_distance
 from robot_rt_control.motion_group.plan import Plan
 from robot_rt_control.vocabulary.defaults import JERK_TIME_S
@@ -65,7 +65,7 @@ class Motion:
 
 def entry_words(plans: Sequence[Plan]) -> int:
     """As `Motion.entry_words`."""
-    return set_point_bytes(sum(plan.dof for plan in plans)) // 8
+    return size_of_set_point(sum(plan.dof for plan in plans)) // 8
 
 
 class QueueWriter:
