@@ -176,12 +176,6 @@ class TrackTrajectory(ActionType):
         StateVariable(name="progress", description="Elapsed fraction of the duration, 0 to 1."),
         StateVariable(name="elapsed", unit="s", description="Time along the trajectory."),
         StateVariable(name="remaining_time", unit="s", description="Time until the last point."),
-        StateVariable(name="time_at_end", unit="s", description="Time since the last point."),
-        StateVariable(
-            name="end_distance",
-            unit="joint",
-            description="Largest |commanded - last| position of a joint.",
-        ),
         StateVariable(
             name="tracking_error",
             unit="joint",
@@ -202,6 +196,12 @@ class TrackTrajectory(ActionType):
             name="is_stopping", type="bool", description="After the signal `stop` it comes to rest on its path."
         ),
         StateVariable(name="is_stopped", type="bool", description="It has come to rest on its path, and stays there."),
+        StateVariable(name="time_at_end", unit="s", description="Time since the last point."),
+        StateVariable(
+            name="end_distance",
+            unit="joint",
+            description="Largest |commanded - last| position of a joint.",
+        ),
     )
     example = {"times": (0.0, 1.0), "positions": (0.3,) * 7 + (0.5,) * 7}  # for seven joints
     Params = {

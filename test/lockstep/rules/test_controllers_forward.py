@@ -236,9 +236,9 @@ def test_Q20_a_lease_outlives_a_machine_that_starves_the_controllers(client: Loc
     asked: list[float] = []
     part = client.cell.workcell.part("gripper" if who == "hand" else "arm")
 
-    def session(part: str, *, lease_s: float, name: str) -> object:
+    def session(part: str, *, lease_s: float, name: str, **others: bool) -> object:
         asked.append(lease_s)
-        return client.session(part, name=name)
+        return client.session(part, name=name, **others)
 
     seen = cast(Client, Delegate(client, SimpleNamespace(session=session)))
     if who == "jogger":
