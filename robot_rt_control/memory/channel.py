@@ -11,6 +11,7 @@ import numpy as np
 
 from robot_rt_control.memory.atomics import address_of, copy_words, fence_acquire, load_acquire, store_release
 from robot_rt_control.memory.clock import ring, wait
+from robot_rt_control.memory.command_places import command_places
 from robot_rt_control.memory.layout import (
     CHANNEL_LAYOUT,
     CHANNEL_MAGIC,
@@ -46,11 +47,6 @@ _STOPS_SEQUENCE = _offset("stops_sequence")
 
 class ServerTaken(ChannelError):
     """Another control server is attached."""
-
-
-def places_of(size: int) -> int:
-    """How many places of the ring a command takes that carries so many bytes."""
-    return min(max(-(-size // capacities.PARAMETER_UPDATE_BYTES), 1), capacities.UPDATES_OF_COMMAND)
 
 
 class Channel:
@@ -222,7 +218,7 @@ class Channel:
                 UPDATES_OF_COMMAND times that.
         """
         ring_ = self.memory.commands
-        head, places = int(ring_.head), places_of(0 if parameters is None else len(parameters))
+        head, places = int(ring_.head), command_places(0 if parameters is None else len(parameters))
         if head + places - load_acquire(self.address + _COMMAND_TAIL) > capacities.COMMAND_RING_ENTRIES:
             return False
         i = head % capacities.COMMAND_RING_ENTRIES

@@ -7,8 +7,8 @@ from enum import StrEnum
 
 import numpy as np
 
+from robot_rt_control.memory.command_places import MOST_BYTES
 from robot_rt_control.memory.layout import blob_dtype, command_dtype, offset_of, sample_dtype, tables_dtype
-from robot_rt_control.vocabulary import capacities
 
 ARRAYS = ("types", "sessions", "actions", "reactions", "instructions", "streams", "axes", "strategies")
 """The arrays of `tables_dtype` of which only the first `n_…` elements are used; they follow its other fields."""
@@ -74,8 +74,7 @@ def unpack_tables(data: bytes, staging: np.record) -> None:
 
 def pack_command(command: np.record, record: np.ndarray) -> bytes:
     """A command, and the record beside it if it carries one (float64 or bytes)."""
-    most = capacities.UPDATES_OF_COMMAND * capacities.PARAMETER_UPDATE_BYTES
-    size = min(max(int(command.record_size), 0), most)
+    size = min(max(int(command.record_size), 0), MOST_BYTES)
     return command.tobytes() + record.reshape(-1).view(np.uint8)[:size].tobytes()
 
 

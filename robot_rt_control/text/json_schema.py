@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import json
 import textwrap
@@ -26,8 +27,10 @@ def write_json_schema(model: type[Model], path: Path) -> None:
     path.write_text(json.dumps(json_schema(model), indent=2) + "\n", encoding="utf-8")
 
 
+@functools.cache
 def descriptions_of_keys(model: type[Model]) -> dict[str, str]:
-    """The text below each attribute of a model that has one, by the attribute's name. It parses the model's source."""
+    """The text below each attribute of a model that has one, by the attribute's name. The first call for a model parses
+    its source."""
     texts: dict[str, str] = {}
     for each in reversed(model.__mro__):
         if issubclass(each, Model):

@@ -16,7 +16,8 @@ import numpy as np
 
 import robot_rt_control
 from robot_rt_control.memory.atomics import load_acquire
-from robot_rt_control.memory.channel import Channel, places_of
+from robot_rt_control.memory.channel import Channel
+from robot_rt_control.memory.command_places import command_places
 from robot_rt_control.memory.layout import CHANNEL_LAYOUT, channel_dtype, offset_of
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.executor.event_fields import event_fields
@@ -286,7 +287,7 @@ class SessionRecorder:
         i = self._commands
         while i < int(taken[-1]):
             place = i % capacities.COMMAND_RING_ENTRIES
-            places = places_of(int(ring.entries[place]["record_size"]))
+            places = command_places(int(ring.entries[place]["record_size"]))
             beside = self._channel.memory.parameter_updates[place : place + places]
             data = pack_command(ring.entries[place], beside)
             row = rows[np.searchsorted(taken, i, side="right")]

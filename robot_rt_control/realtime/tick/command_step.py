@@ -1,6 +1,7 @@
 """Step 2, commands: take transactions from the command ring. One entry is done as a whole or refused as a whole."""
 
 from robot_rt_control.memory.atomics import address_of, load_acquire, store_release
+from robot_rt_control.memory.command_places import places_of
 from robot_rt_control.memory.layout import (
     channel_dtype,
     command_dtype,
@@ -25,7 +26,6 @@ from robot_rt_control.realtime.tick.events import begin_event, publish_event
 from robot_rt_control.realtime.tick.motion_group import stops_on_path
 from robot_rt_control.realtime.tick.parameter_update import (
     parameters_beside,
-    places_of,
     take_changes,
     take_parameters,
     take_variables,
@@ -355,7 +355,7 @@ def take_commands(w, ch):
         i = tail % _N
         c = ch.commands.entries[i]
         places = places_of(c.record_size)
-        if places == 0 or tail + places > head:
+        if tail + places > head:
             _answer(w, ch, c.transaction, c.session, _MALFORMED)
             places = 1
         elif c.target_tick == 0 or c.target_tick == w.tick:

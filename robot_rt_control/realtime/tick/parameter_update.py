@@ -2,6 +2,7 @@
 at a high rate."""
 
 from robot_rt_control.memory.atomics import address_of, load_acquire
+from robot_rt_control.memory.command_places import MOST_BYTES
 from robot_rt_control.memory.layout import channel_dtype, offset_of, world_dtype
 from robot_rt_control.memory.plain_access import copy_bytes
 from robot_rt_control.native.realtime_code import realtime
@@ -13,7 +14,6 @@ _VARIABLES = offset_of(world_dtype, "session_variables")
 _VARIABLES_SIZE = 8 * capacities.MAX_SESSION_VARIABLES
 _UPDATES = offset_of(channel_dtype, "parameter_updates")
 _SIZE = capacities.PARAMETER_UPDATE_BYTES
-_MOST = capacities.UPDATES_OF_COMMAND * _SIZE
 _MALFORMED = int(Refusal.MALFORMED)
 
 
@@ -21,14 +21,6 @@ _MALFORMED = int(Refusal.MALFORMED)
 def parameters_beside(ch, i):
     """Address of the parameter record that the command at entry i of the ring may carry."""
     return address_of(ch) + _UPDATES + i * _SIZE
-
-
-@realtime
-def places_of(size):
-    """How many places of the ring a command takes that carries so many bytes; 0: none does."""
-    if size <= _SIZE:
-        return 1
-    return (size + _SIZE - 1) // _SIZE if size <= _MOST else 0
 
 
 @realtime
@@ -56,7 +48,7 @@ def take_changes(w, slot, source, size):
         size: [bytes] of all of that, as the command says.
     """
     a = w.tables[w.active_tables].actions[slot]
-    if source == 0 or size < 8 or size > _MOST:
+    if source == 0 or size < 8 or size > MOST_BYTES:
         return _MALFORMED
     n = load_acquire(source)
     if n < 0 or n > size or 8 + 16 * n > size:

@@ -130,7 +130,7 @@ class Definitions:
                     else:  # it may have taken them before it refused the start
                         with suppress(RobotControlError):  # then the next replacement needs new tables
                             definer.replace_parameters(session, sent, old.prepared)
-        self._core.raise_refusal(Command.START, session, [old], answer)
+        self._core.raise_refusal(Command.START if program.start else Command.SET_PARAMETERS, session, [old], answer)
         return answer.tick or self._connection.tick(0)
 
     def _add(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robot_rt_control.memory.command_places import MOST_BYTES
 from robot_rt_control.memory.layout import command_dtype
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.enums import Command, Refusal
@@ -89,7 +90,6 @@ def changes_of(before: np.ndarray, now: np.ndarray) -> np.ndarray | None:
     first = np.concatenate([[0], last[:-1] + 1]) if len(last) else last
     runs = 8 * np.stack([differs[first], differs[last] + 1 - differs[first]], axis=1)
     found = [np.array([len(runs)]).view(np.uint8), runs.reshape(-1).view(np.uint8)]
-    most = capacities.UPDATES_OF_COMMAND * capacities.PARAMETER_UPDATE_BYTES
-    if 8 + runs.nbytes + int(runs[:, 1].sum()) > most:
+    if 8 + runs.nbytes + int(runs[:, 1].sum()) > MOST_BYTES:
         return None
     return np.concatenate([*found, *(now[first : first + size] for first, size in runs)])
