@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from robot_rt_control.client import Action, Client
 from robot_rt_control.demo.demo_workcell import DemoWorkcell
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.usefixtures("own_domain")]
@@ -26,12 +27,28 @@ def started(pid: int) -> dict[str, int]:
     return {next(w for w in words if "robot_rt_control." in w): int(child) for child, words in commands.items()}
 
 
+def move(client: Client) -> None:
+    """By an ordinary action, and by a trajectory so long that it becomes a motion group."""
+    with client.session("arm") as session:
+        q = [client.value(f"arm.commanded_position[{j}]") for j in range(7)]
+        times = [0.001 * i for i in range(1001)]
+        stay = Action("stay", "track_trajectory", times=times, positions=q * len(times))
+        session.add(stay, Action("there", "move_joint", position=[q[0] + 0.05, *q[1:]]))
+        for action in ("stay", "there"):
+            session.start(action)
+            session.wait_until(f"{action}.is_settled", 60.0)
+
+
 def test_a_workcell_whose_code_is_in_the_cache_runs_without_the_compiler(tmp_path: Path) -> None:
     arguments = ["--workcell", "arm7", "--no-frames"]
     for turn in range(2):  # the first one compiles what the cache does not have yet
-        with DemoWorkcell(arguments, tmp_path / f"{turn}.log") as workcell:
-            workcell.wait_until_ready(None, lambda _: None)
-            seen = {name: libraries(pid) for name, pid in started(workcell.pid).items()}
+        with DemoWorkcell(arguments, tmp_path / f"{turn}.log") as workcell, Client("moves", timeout_s=60.0) as client:
+            workcell.wait_until_ready(client, lambda _: None)
+            pids = started(workcell.pid)
+            seen = {name: libraries(pid) for name, pid in pids.items()}
+            move(client)
+            moved = libraries(pids["robot_rt_control.realtime.executor.node"])
     assert {"robot_rt_control.realtime.executor.node", "robot_rt_control.server.node.node"} <= seen.keys()
     assert all("numpy" in loaded for loaded in seen.values()), "this test would find nothing"
     assert {name: sorted(loaded & set(HEAVY)) for name, loaded in seen.items()} == {name: [] for name in seen}
+    assert not moved & set(HEAVY), "what moves, the loop's process takes without it, too"
