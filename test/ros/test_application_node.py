@@ -16,7 +16,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import rclpy
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -25,6 +24,7 @@ from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 
 from robot_rt_control import msg, srv
 from robot_rt_control.application.node import ApplicationNode
+from robot_rt_control.ros.listener import ListeningNode
 from robot_rt_control.testing.ros_domain import claim_domain
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 
@@ -41,7 +41,7 @@ class FewWords:
         self.calls: list[str] = []
         self._context = Context()
         self._context.init(args=[], domain_id=DOMAIN)
-        self.node = rclpy.create_node("control_server", context=self._context, namespace="/cell")
+        self.node = ListeningNode("control_server", context=self._context, namespace="/cell")
         group = ReentrantCallbackGroup()
         for name, kind in {
             "list_parts": srv.ListParts,

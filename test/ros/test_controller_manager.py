@@ -29,6 +29,7 @@ from robot_rt_control.controllers.node import ControllerManagerNode
 from robot_rt_control.demo.demo_workcell import DemoWorkcell
 from robot_rt_control.model.workcell.controllers import BROADCASTER, CONTROLLER_TYPES, TRAJECTORY
 from robot_rt_control.model.workcell.simulators import default_simulator
+from robot_rt_control.ros.listener import ListeningNode
 from robot_rt_control.ros.spinning import Spinner
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -139,8 +140,9 @@ class FewWords:
     """Reports the parts of arm7 as an executor does, and sets them as a control server does."""
 
     def __init__(self, context: Context) -> None:
-        self.executor = rclpy.create_node("realtime_executor", context=context, namespace="/q")
-        self.server: Node = rclpy.create_node("control_server", context=context, namespace="/q")
+        self.executor = ListeningNode("realtime_executor", context=context, namespace="/q")
+        # As the real one, it answers again a client that the middleware does not know yet.
+        self.server = ListeningNode("control_server", context=context, namespace="/q")
         self._states = dict.fromkeys(("arm", "gripper", "rangefinder", "wrist", "io"), "enabled")
         self._status = self.executor.create_publisher(ExecutorStatus, "~/status", 10)
         self._service: Any = None
@@ -150,7 +152,7 @@ class FewWords:
 
     def _publish(self) -> None:
         parts = [PartStatus(name=name, operational_state=state) for name, state in self._states.items()]
-        self._status.publish(ExecutorStatus(parts=parts, server_attached=self.attached))
+        self._status.publish(ExecutorStatus(parts=parts, server_attached=self.attached, period=0.001))
 
     def attach(self) -> None:
         self._service = self.server.create_service(SetMotion, "~/set_motion", self._set_motion)

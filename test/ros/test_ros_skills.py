@@ -31,6 +31,7 @@ from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.definitions.parameter_value import ParameterValue
 from robot_rt_control.ros.goal_client import GoalClient
+from robot_rt_control.ros.listener import ListeningNode
 from robot_rt_control.ros.spinning import spin
 from robot_rt_control.server.offline_catalogue import offline_catalogue
 from robot_rt_control.vocabulary.defaults import GOAL_ANSWER_S
@@ -163,7 +164,7 @@ class Rig:
 def rig(own_domain: None) -> Iterator[Rig]:
     context = Context()
     rclpy.init(context=context)
-    nodes = [Node(name, context=context) for name in ("blueprints", "others")]
+    nodes = [ListeningNode(name, context=context) for name in ("blueprints", "others")]
     executor = MultiThreadedExecutor(num_threads=16, context=context)
     for node in nodes:
         executor.add_node(node)

@@ -12,6 +12,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 
 from robot_rt_control import srv
+from robot_rt_control.ros.listener import ListeningNode
 from robot_rt_control.ros.own_thread import aside
 from robot_rt_control.server.core.server_core import ServerCore
 from robot_rt_control.server.node.services import Services
@@ -21,7 +22,7 @@ from robot_rt_control.server.node.services import Services
 def node() -> Iterator[Any]:
     context = rclpy.Context()
     rclpy.init(context=context)
-    made = rclpy.create_node(f"own_thread_{secrets.token_hex(4)}", context=context)  # other test runs
+    made = ListeningNode(f"own_thread_{secrets.token_hex(4)}", context=context)  # other test runs
     executor = MultiThreadedExecutor(num_threads=2, context=context)
     executor.add_node(made)
     thread = threading.Thread(target=executor.spin, daemon=True)
