@@ -49,7 +49,7 @@ from robot_rt_control.definitions.definitions import ActionDefinition, Parameter
 from robot_rt_control.definitions.stream_sample import InputSample
 from robot_rt_control.memory.operator_secret import read_operator_secret
 from robot_rt_control.ros.goal_client import GoalClient
-from robot_rt_control.ros.listener import ListeningNode
+from robot_rt_control.ros.listening_node import ListeningNode
 from robot_rt_control.ros.refusals import error_of
 from robot_rt_control.ros.spinning import is_of_removed
 from robot_rt_control.vocabulary.enums import LOCKSTEP

@@ -11,9 +11,9 @@ from typing import Any
 
 import rclpy.node
 from rclpy._rclpy_pybind11 import InvalidHandle
-from rclpy.callback_groups import ReentrantCallbackGroup
 
 from robot_rt_control.ros.refusals import error_of
+from robot_rt_control.ros.requests import Served
 from robot_rt_control.vocabulary import defaults
 from robot_rt_control.vocabulary.errors import NoAnswer, RobotControlError
 from robot_rt_control.vocabulary.waiting import Waiting
@@ -44,7 +44,7 @@ class Services:
         self._clients: dict[str, Any] = {}
         self._ended: dict[str, Callable[[], RobotControlError]] = {}
         self._lock = threading.Lock()
-        self._group = ReentrantCallbackGroup()
+        self._group = Served()
 
     def _client(self, service: Any, path: str) -> Any:
         with self._lock:

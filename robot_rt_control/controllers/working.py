@@ -9,16 +9,14 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from rclpy.callback_groups import ReentrantCallbackGroup
-
 from robot_rt_control.client import Client
 from robot_rt_control.controllers.controller import Controller, ControllerState
 from robot_rt_control.controllers.tasks import Tasks
 from robot_rt_control.hardware.parameters import checked
 from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.ros.judging_action_server import JudgingActionServer, end_goal
-from robot_rt_control.ros.own_thread import aside
 from robot_rt_control.ros.periodic import Periodic
+from robot_rt_control.ros.requests import Served
 from robot_rt_control.text.schema import Model
 from robot_rt_control.vocabulary.errors import DefinitionError, HardwareError, RobotControlError
 
@@ -80,12 +78,7 @@ class WorkingController(Controller):
         """Offer a service below the controller's name. `answer(request, response)` runs in a thread of its own, so it
         may wait for the workcell; it must not raise."""
         node = self.client.node
-
-        async def answer_aside(request: Any, response: Any) -> Any:
-            return await aside(node, f"{self.name} {service}", lambda: answer(request, response))
-
-        group = ReentrantCallbackGroup()
-        made = node.create_service(kind, f"{self.name}/{service}", answer_aside, callback_group=group)
+        made = node.create_service(kind, f"{self.name}/{service}", answer, callback_group=Served())
         self._remove.append(partial(node.destroy_service, made))
 
     def repeat(self, function: Callable[[], object], rate: float) -> None:
@@ -185,10 +178,9 @@ class GoalSide:
         self._controller = controller
         self._begin, self._cancel, self._result = begin, cancel, result
         self._present: tuple[Any, Future[GoalOutcome]] | None = None
-        group = ReentrantCallbackGroup()
         node, path = controller.client.node, f"{controller.name}/{name}"
         server = JudgingActionServer(
-            node, kind, path, judge=self._judge, execute=self._execute, group=group, refusal=refusal,
+            node, kind, path, judge=self._judge, execute=self._execute, refusal=refusal,
             cancelled=self._cancelled, give_up=self._cancelled,
         )  # fmt: skip
         self.destroy = server.destroy

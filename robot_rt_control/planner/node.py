@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from visualization_msgs.msg import MarkerArray
 
@@ -114,7 +113,6 @@ class PlannerNode(WorkcellNode):
             keep=self.value("plans_kept"),
             draw=self._draw,
             threads=self.value("threads") or max((os.cpu_count() or 1) - 1, 1),
-            group=ReentrantCallbackGroup(),
         )
 
     def deactivate(self) -> None:

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rclpy.callback_groups import CallbackGroup
-
 from robot_rt_control import action
 from robot_rt_control.drawing.shape import Shape
 from robot_rt_control.planner.execution import Cancelled
@@ -69,7 +67,6 @@ class PlanContactAction:
         keep: int,
         draw: Callable[[Sequence[Shape]], None],
         threads: int,
-        group: CallbackGroup,
         solver: str = SOLVER,
     ) -> None:
         self._node, self._cell, self._folder, self._draw, self._threads = node, cell, folder, draw, threads
@@ -85,7 +82,6 @@ class PlanContactAction:
             "~/plan_contact",
             judge=self._judge,
             execute=self._execute,
-            group=group,
             give_up=self._end,
         )
 

@@ -13,12 +13,11 @@ from action_msgs.msg import GoalStatus
 from rclpy._rclpy_pybind11 import InvalidHandle
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import GoalEvent, RCLError
-from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
 from robot_rt_control.ros.answers import Answers, is_unsent, raise_unsent
-from robot_rt_control.ros.own_thread import aside
 from robot_rt_control.ros.refusals import refuse
+from robot_rt_control.ros.requests import Served
 from robot_rt_control.vocabulary.errors import InternalError, RobotControlError
 
 _REMEMBERED = 64
@@ -33,12 +32,11 @@ class JudgingActionServer(ActionServer):
     accepted begins cancelled.
 
     Args:
+        node: a `ListeningNode`.
         judge: gets a request, and returns what `execute` gets of it; in a thread of its own. An exception rejects the
             goal.
         execute: drives an accepted goal, from what `judge` returned; returns its result. In a thread of its own, from
             which those who asked get the result. An exception aborts the goal.
-        group: callbacks may run in parallel.
-        is_quick: whether judging this request takes no time: then no thread is made for it.
         refusal: the result for an error; None: an answer with its refusals.
         cancelled: called with what `judge` returned if a goal is to be cancelled; with None if it is still judged, and
             then once more if it is accepted all the same; must not wait.
@@ -53,14 +51,12 @@ class JudgingActionServer(ActionServer):
         *,
         judge: Callable[[Any], Any],
         execute: Callable[[Any, Any], Any],
-        group: CallbackGroup,
-        is_quick: Callable[[Any], bool] = lambda _: False,
         refusal: Callable[[RobotControlError], Any] | None = None,
         cancelled: Callable[[Any], None] = lambda _: None,
         give_up: Callable[[Any], None] = lambda _: None,
     ) -> None:
         self._name = name.removeprefix("~/")
-        self._judge, self._work, self._is_quick = judge, execute, is_quick
+        self._judge, self._work = judge, execute
         self._refusal = refusal or (lambda error: refuse(kind.Result(), error))
         self._on_cancel, self._give_up = cancelled, give_up
         self._cancelled: set[bytes] = set()
@@ -78,26 +74,22 @@ class JudgingActionServer(ActionServer):
         """Answers to goals that have ended, until rclpy forgets them."""
         self._sender = Answers(lambda text: node.get_logger().warning(text))
         self._logger = node.get_logger().get_child("action_server")  # rclpy makes it only after goals may come
-        callback: Any = self._asks  # rclpy awaits it; its types do not say so
         super().__init__(
             node,
             kind,
             name,
             self._drive,
-            callback_group=group,
-            goal_callback=callback,
+            callback_group=Served(),
+            goal_callback=self._asks,
             handle_accepted_callback=self._begin,
             cancel_callback=self._cancel_asked,
         )
 
-    async def _asks(self, goal: Any) -> GoalResponse:
-        """In the node's threads: is it accepted?"""
+    def _asks(self, goal: Any) -> GoalResponse:
+        """Is it accepted?"""
         uuid = self._asked[id(goal)]
-        if self._is_quick(goal):
-            refused = self._judgement(goal)
-        else:
-            refused = await aside(self._node, f"{self._name} goal", lambda: self._judgement(goal))
-        raise_unsent(True)  # from here, rclpy sends its answer without a change of threads
+        refused = self._judgement(goal)
+        raise_unsent(True)  # of the answer, which rclpy sends in this thread
         if refused is None:
             return GoalResponse.ACCEPT
         self._rejected[uuid] = refused

@@ -16,7 +16,7 @@ from rclpy.exceptions import ParameterUninitializedException
 from rclpy.lifecycle import LifecycleNodeMixin, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 
-from robot_rt_control.ros.listener import ListeningNode
+from robot_rt_control.ros.listening_node import ListeningNode
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 _TRANSITION_S = 10.0

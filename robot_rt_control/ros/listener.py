@@ -5,19 +5,15 @@ from __future__ import annotations
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Any
 
-from rcl_interfaces.msg import SetParametersResult
 from rclpy._rclpy_pybind11 import InvalidHandle
 from rclpy.callback_groups import CallbackGroup
 from rclpy.guard_condition import GuardCondition
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
-from rclpy.time_source import USE_SIM_TIME_NAME, TimeSource
-
-from robot_rt_control.ros.answers import Answers
 
 _SHORTEST_S = 0.01
 """[s] Between two looks for messages: a simulator that publishes /clock at 1 kHz costs as one at 100 Hz."""
@@ -121,7 +117,7 @@ class Listener:
             context: Any = self._context.handle
             held.enter_context(context)
             held.enter_context(self._changed.handle)
-            gone = [subscription for subscription in served if not _entered(held, subscription.handle)]
+            gone = [subscription for subscription in served if not entered(held, subscription.handle)]
             kept = [subscription for subscription in served if subscription not in gone]
             waiting = rclpy_implementation.WaitSet(len(kept), 1, 0, 0, 0, 0, context)
             waiting.clear_entities()
@@ -137,73 +133,10 @@ class Listener:
         return ready
 
 
-def _entered(held: ExitStack, handle: Any) -> bool:
+def entered(held: ExitStack, handle: Any) -> bool:
+    """Hold a handle until the stack ends. Returns whether it still exists."""
     try:
         held.enter_context(handle)
     except InvalidHandle:
         return False
     return True
-
-
-class ListeningNode(Node):
-    """A node whose simulated time, and what it listens to, take nothing of its executor's time; its services' answers
-    are sent again while the client is not known (`Answers`).
-
-    Args:
-        name: of the node.
-        options: of rclpy's Node.
-    """
-
-    def __init__(self, name: str, **options: Any) -> None:
-        self._listener: Listener | None = None
-        self._answers = Answers(lambda text: self.get_logger().warning(text))
-        super().__init__(name, **options)
-        # In front of rclpy's own callback, which would act on it.
-        self.add_on_set_parameters_callback(self._keep_clock)
-
-    def _keep_clock(self, parameters: Sequence[Any]) -> SetParametersResult:
-        """A running node keeps its clock: all stamps would be of another one, or 0."""
-        for given in parameters:
-            if given.name == USE_SIM_TIME_NAME and given.value != self.get_parameter(USE_SIM_TIME_NAME).value:
-                reason = f"parameter {given.name!r} is fixed while a node runs; start it with -p {given.name}:=…"
-                return SetParametersResult(successful=False, reason=reason)
-        return SetParametersResult(successful=True)
-
-    def listen(self, kind: Any, topic: str, callback: Callable[[Any], None], profile: Any) -> Any:
-        """A subscription whose callback runs in the `Listener`'s thread, one after the other; it must not wait."""
-        subscription = super().create_subscription(kind, topic, callback, profile, callback_group=Unspun())
-        if self._listener is None:
-            self._listener = Listener(self, lambda trace: self.get_logger().error(f"a callback failed:\n{trace}"))
-        self._listener.serve(subscription)
-        return subscription
-
-    def create_subscription(self, msg_type: Any, topic: str, callback: Any, qos_profile: Any, **options: Any) -> Any:
-        """As rclpy's; the one that rclpy itself makes for simulated time is listened to."""
-        if isinstance(getattr(callback, "__self__", None), TimeSource):
-            return self.listen(msg_type, topic, lambda message: self._take_clock(message, callback), qos_profile)
-        return super().create_subscription(msg_type, topic, callback, qos_profile, **options)
-
-    def _take_clock(self, message: Any, take: Callable[[Any], None]) -> None:
-        """Anybody may publish it: rclpy raises for a time before 0."""
-        if message.clock.sec >= 0:
-            take(message)
-        else:
-            text = f"a time on /clock was ignored; expected 0 or later; got {message.clock.sec} s"
-            self.get_logger().warning(text, throttle_duration_sec=1.0)
-
-    def create_service(self, *given: Any, **options: Any) -> Any:
-        """As rclpy's."""
-        made = super().create_service(*given, **options)
-        self._answers.serve(made)
-        return made
-
-    def destroy_subscription(self, subscription: Any) -> bool:
-        found = super().destroy_subscription(subscription)
-        if self._listener is not None:
-            self._listener.look()
-        return found
-
-    def destroy_node(self) -> None:
-        if self._listener is not None:
-            self._listener.stop()
-        super().destroy_node()

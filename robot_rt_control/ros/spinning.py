@@ -10,6 +10,8 @@ from collections.abc import Callable
 from rclpy._rclpy_pybind11 import InvalidHandle, RCLError
 from rclpy.executors import Executor, ExternalShutdownException, MultiThreadedExecutor, ShutdownException
 
+from robot_rt_control.ros.listening_node import ListeningNode
+
 
 def is_of_removed(error: Exception) -> bool:
     """Whether another thread has removed something that rclpy was about to wait for: it shall start again.
@@ -68,13 +70,15 @@ class Spinner:
         """
         self._stopping.set()
         deadline = time.monotonic() + timeout_s
+        nodes = [node for node in self._executor.get_nodes() if isinstance(node, ListeningNode)]
         # In a thread: rclpy waits for running callbacks without limit, despite its time-out.
         closer = threading.Thread(target=self._shut_down, name="stop spinning", daemon=True)
         closer.start()
         threads = [closer] if self._thread.ident is None else [closer, self._thread]
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
-        if any(thread.is_alive() for thread in threads):
+        served = [node.stop_requests(max(0.0, deadline - time.monotonic())) for node in nodes]
+        if any(thread.is_alive() for thread in threads) or not all(served):
             return False
         self._take_last_errors()
         return True

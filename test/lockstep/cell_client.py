@@ -33,7 +33,7 @@ class _Node:
         self.handlers: dict[str, Any] = {}
 
     def create_service(self, kind: Any, path: str, callback: Any, *, callback_group: Any) -> None:
-        self.handlers[path.removeprefix("~/")] = getattr(callback, "__wrapped__", callback)  # without own threads
+        self.handlers[path.removeprefix("~/")] = callback
 
     def get_logger(self) -> Any:
         return SimpleNamespace(error=print, warning=print, info=print)
@@ -57,8 +57,7 @@ class ServicesOfCell(RosServices, ThreadedWaiting):
         """The time-out of the calls; None: the default."""
         self._source = EventSource()
         node: Any = _Node()
-        group: Any = None
-        Services(node, lambda: cell.server, lambda: cell.recoveries, group)
+        Services(node, lambda: cell.server, lambda: cell.recoveries)
         self._handlers = node.handlers
         cell.server.add_listener(self._forward)
 

@@ -20,13 +20,12 @@ class ServiceCalls:
             create_service=self._create_service,
             get_logger=lambda: SimpleNamespace(error=self.log.append, warning=self.log.append, info=self.log.append),
         )
-        group: Any = None
-        Services(node, lambda: cell.server, lambda: cell.recoveries, group)
+        Services(node, lambda: cell.server, lambda: cell.recoveries)
 
     def _create_service(self, kind: Any, path: str, callback: Any, *, callback_group: Any) -> None:
         name = path.removeprefix("~/")
         self.kinds[name] = kind
-        self.handlers[name] = getattr(callback, "__wrapped__", callback)  # those with a thread of their own
+        self.handlers[name] = callback
 
     def __call__(self, name: str, /, **fields: Any) -> Any:
         """The answer of a service."""

@@ -22,7 +22,7 @@ from std_srvs.srv import Trigger
 from robot_rt_control.ros import answers
 from robot_rt_control.ros.answers import Answers
 from robot_rt_control.ros.judging_action_server import JudgingActionServer, end_goal
-from robot_rt_control.ros.listener import ListeningNode
+from robot_rt_control.ros.listening_node import ListeningNode
 from robot_rt_control.ros.spinning import Spinner
 from robot_rt_control.testing.ros_domain import claim_domain
 
@@ -170,7 +170,7 @@ def test_S32_a_goal_begins_though_its_client_is_not_known(rig: Rig) -> None:
         return RunBlueprint.Result()
 
     server = JudgingActionServer(
-        rig.node, RunBlueprint, "run", judge=lambda request: request, execute=execute, group=rig.group
+        rig.node, RunBlueprint, "run", judge=lambda request: request, execute=execute
     )
     server._sender._on_error = rig.said.append
     deaf: Any = ActionClient(

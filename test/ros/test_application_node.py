@@ -24,7 +24,7 @@ from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor
 
 from robot_rt_control import msg, srv
 from robot_rt_control.application.node import ApplicationNode
-from robot_rt_control.ros.listener import ListeningNode
+from robot_rt_control.ros.listening_node import ListeningNode
 from robot_rt_control.testing.ros_domain import claim_domain
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 

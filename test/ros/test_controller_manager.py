@@ -29,7 +29,7 @@ from robot_rt_control.controllers.node import ControllerManagerNode
 from robot_rt_control.demo.demo_workcell import DemoWorkcell
 from robot_rt_control.model.workcell.controllers import BROADCASTER, CONTROLLER_TYPES, TRAJECTORY
 from robot_rt_control.model.workcell.simulators import default_simulator
-from robot_rt_control.ros.listener import ListeningNode
+from robot_rt_control.ros.listening_node import ListeningNode
 from robot_rt_control.ros.spinning import Spinner
 
 CONFIG = Path(__file__).parents[2] / "config"

@@ -25,6 +25,7 @@ from robot_rt_control.controllers.controller import ControllerState
 from robot_rt_control.controllers.working import GoalSide
 from robot_rt_control.ros.goal_client import GoalClient
 from robot_rt_control.ros.judging_action_server import JudgingActionServer
+from robot_rt_control.ros.listening_node import ListeningNode
 from robot_rt_control.ros.spinning import Spinner
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -49,7 +50,7 @@ class Rig:
         self.cancelled, self.given_up = list[str | None](), list[str]()
         self.asked, self.running = list[str](), dict[str, Any]()
         self.server = JudgingActionServer(
-            node, RunBlueprint, "work", judge=self.judge, execute=self.execute, group=group,
+            node, RunBlueprint, "work", judge=self.judge, execute=self.execute,
             cancelled=self.cancelled.append, give_up=self.given_up.append,
         )  # fmt: skip
         self.client: Any = GoalClient(node, RunBlueprint, "work", callback_group=group)
@@ -104,7 +105,7 @@ class Rig:
 def rig(own_domain: None) -> Iterator[Rig]:
     context = Context()
     rclpy.init(context=context)
-    node = Node("judge", context=context)
+    node = ListeningNode("judge", context=context)
     executor = MultiThreadedExecutor(num_threads=4, context=context)
     executor.add_node(node)
     errors = list[str]()

@@ -19,7 +19,8 @@ from rclpy.time import Time
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Int32
 
-from robot_rt_control.ros.listener import ListeningNode, take_all
+from robot_rt_control.ros.listener import take_all
+from robot_rt_control.ros.listening_node import ListeningNode
 from robot_rt_control.testing.ros_domain import claim_domain
 
 PATIENCE_S = 60.0

@@ -31,7 +31,7 @@ from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.definitions.parameter_value import ParameterValue
 from robot_rt_control.ros.goal_client import GoalClient
-from robot_rt_control.ros.listener import ListeningNode
+from robot_rt_control.ros.listening_node import ListeningNode
 from robot_rt_control.ros.spinning import spin
 from robot_rt_control.server.offline_catalogue import offline_catalogue
 from robot_rt_control.vocabulary.defaults import GOAL_ANSWER_S

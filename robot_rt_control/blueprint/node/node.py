@@ -39,7 +39,6 @@ from robot_rt_control.program.text_store import data_folder
 from robot_rt_control.ros.lifecycle_node import COMMON_PARAMETERS, NodeParameter, WorkcellNode
 from robot_rt_control.ros.node_help import NodeHelp
 from robot_rt_control.ros.node_process import run_node
-from robot_rt_control.ros.own_thread import aside
 from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.vocabulary.capacities import MAX_TEXT_LENGTH
 from robot_rt_control.vocabulary.errors import DefinitionError, NoAnswer, RobotControlError
@@ -129,7 +128,7 @@ class BlueprintsNode(WorkcellNode):
             self.create_subscription(String, topic, partial(self._heard, gesture), 10, callback_group=group)
             for topic, gesture in (("~/commands", False), ("~/gestures", True))
         ]
-        self._offered = [Services(self, self._driver, group), RunAction(self, self._driver, group)]
+        self._offered = [Services(self, self._driver), RunAction(self, self._driver)]
         self.awaited = "the workcell's control server"
         self._driver.start()
 
@@ -213,8 +212,9 @@ class BlueprintsNode(WorkcellNode):
             except (OSError, DefinitionError) as error:  # it is looked at again at the next start
                 self.get_logger().warning(f"the log of run {run} cannot be written: {error}")
 
-    async def _heard(self, gesture: bool, message: String) -> None:
-        await aside(self, "command", lambda: self._obey(message.data, gesture))
+    def _heard(self, gesture: bool, message: String) -> None:
+        # In a thread: it waits for the workcell, and the node's own threads are few.
+        threading.Thread(target=self._obey, args=(message.data, gesture), name="command", daemon=True).start()
 
     def _obey(self, text: str, gesture: bool) -> None:
         """A command from a topic; nobody waits for an answer."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
 from robot_rt_control import action
@@ -26,11 +25,9 @@ _ELAPSED_S = 1.0
 class RunAction:
     """Offers the action under `~/run`, until `close`.
 
-    Args:
-        group: callbacks may run in parallel.
     """
 
-    def __init__(self, node: Node, driver: Driver, group: CallbackGroup) -> None:
+    def __init__(self, node: Node, driver: Driver) -> None:
         self._node, self._driver = node, driver
         self._server = JudgingActionServer(
             node,
@@ -38,7 +35,6 @@ class RunAction:
             "~/run",
             judge=self._judge,
             execute=self._execute,
-            group=group,
             give_up=self._cancel,
         )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
 from robot_rt_control import srv
@@ -18,9 +17,9 @@ from robot_rt_control.blueprint.text.calls import Expanded
 from robot_rt_control.blueprint.text.phrases import is_stop
 from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.program.text_store import BIN_S
-from robot_rt_control.ros.own_thread import aside
 from robot_rt_control.ros.refusals import answer_to, refusal_messages
 from robot_rt_control.ros.request_sizes import check_sizes
+from robot_rt_control.ros.requests import Served
 from robot_rt_control.vocabulary.errors import ChannelError, DefinitionError, RobotControlError
 
 _AT_MOST = 1000
@@ -31,10 +30,10 @@ class Services:
     """Offers all services of a node under `~/`, until `close`. Each is answered in a thread of its own.
 
     Args:
-        group: callbacks may run in parallel.
+        node: a `ListeningNode`.
     """
 
-    def __init__(self, node: Node, driver: Driver, group: CallbackGroup) -> None:
+    def __init__(self, node: Node, driver: Driver) -> None:
         self._node, self._driver = node, driver
         handlers: dict[str, tuple[Any, Callable[[Executor, Any, Any], str]]] = {
             "list_skills": (srv.ListSkills, _list_skills),
@@ -44,8 +43,9 @@ class Services:
             "control": (srv.ControlRun, _control),
             "read_runs": (srv.ReadRuns, _read_runs),
         }
+        served = Served()
         self._services = [
-            node.create_service(kind, f"~/{name}", self._guarded(name, handler), callback_group=group)
+            node.create_service(kind, f"~/{name}", self._guarded(name, handler), callback_group=served)
             for name, (kind, handler) in handlers.items()
         ]
 
@@ -69,10 +69,7 @@ class Services:
 
             return answer_to(name, do, response, self._node.get_logger().error)
 
-        async def call_aside(request: Any, response: Any) -> Any:
-            return await aside(self._node, name, lambda: call(request, response))
-
-        return call_aside
+        return call
 
 
 def executor_of(driver: Driver) -> Executor:

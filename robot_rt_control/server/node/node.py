@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from robot_rt_control import msg
@@ -181,15 +180,13 @@ class ControlServerNode(WorkcellNode):
         if self._offered_services is not None:
             return
         assert self.server is not None
-        parallel = ReentrantCallbackGroup()
         self._offered_services = Services(
             self,
             lambda: self.server,
             lambda: self._recoveries,
-            parallel,
             lambda ns: time_message(self._ros_time(ns)),
         )
-        self._offered_runs = RunActions(self, lambda: self.server, parallel)
+        self._offered_runs = RunActions(self, lambda: self.server)
         self._stream_topics = StreamTopics(self, lambda: self.server)
         self._introspection = IntrospectionTopics(
             self,

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
 from robot_rt_control import action
@@ -44,10 +43,9 @@ class RunActions:
 
     Args:
         server: gives the control server; None: it is not configured.
-        group: callbacks may run in parallel.
     """
 
-    def __init__(self, node: Node, server: Callable[[], ControlServer | None], group: CallbackGroup) -> None:
+    def __init__(self, node: Node, server: Callable[[], ControlServer | None]) -> None:
         self._node, self._get = node, server
         self._closing = threading.Event()
         self._running: set[int] = set()
@@ -63,8 +61,6 @@ class RunActions:
                     f"~/{name}",
                     judge=functools.partial(self._judge, name, plan),
                     execute=functools.partial(self._execute, kind, plan),
-                    group=group,
-                    is_quick=_in_session,
                 )
             )
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import std_srvs.srv
-from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 
 from robot_rt_control import srv
 from robot_rt_control.ros.conversions import action_definition, parameter_values, reaction_definition, time_message
-from robot_rt_control.ros.own_thread import aside
 from robot_rt_control.ros.refusals import answer_to
 from robot_rt_control.ros.request_sizes import check_sizes
+from robot_rt_control.ros.requests import Served
 from robot_rt_control.ros.stop_messages import stop_messages, stop_remark
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.core.programs import find_programs, save_program
@@ -30,32 +28,18 @@ from robot_rt_control.server.runs.recovery import Recoveries
 from robot_rt_control.server.runs.runs import upload_prefixed
 from robot_rt_control.vocabulary.errors import ChannelError
 
-_MAY_TAKE_LONG = (
-    "define_actions", "replace_actions", "upload_program", "save_program", "set_action_parameters",
-    "load_action_types", "start_actions"
-)  # fmt: skip
-"""They run code of users, parse texts, or wait for a later tick: each in a thread of its own, so that they never hold
-up the node's threads, which renew leases and stop."""
-
-
-def _takes_long(name: str, request: Any, server: ControlServer | None) -> bool:
-    """Whether it is one of these, or has to wait because another request changes something at this moment."""
-    if name in _MAY_TAKE_LONG and (name != "start_actions" or request.target_tick > 0):
-        return True
-    return name != "renew_session" and server is not None and server.core.is_changing
-
-
 QUEUED = "queued for the next step"
 """The remark of an answer where the loop ticks on request only."""
 
 
 class Services:
-    """Offers all services of a node under `~/`, until `close`.
+    """Offers all services of a node under `~/`, until `close`. Each request has a thread of its own: what runs code of
+    users, or waits for a later tick, holds up no renewal of a lease and no stop.
 
     Args:
+        node: a `ListeningNode`.
         server: gives the control server; None: it is not configured.
         recoveries: gives its recoveries.
-        group: callbacks may run in parallel.
         stamp: a tick's start [ns] → builtin_interfaces/Time on the ROS clock.
     """
 
@@ -64,7 +48,6 @@ class Services:
         node: Node,
         server: Callable[[], ControlServer | None],
         recoveries: Callable[[], Recoveries],
-        group: CallbackGroup,
         stamp: Callable[[int], Any] = time_message,
     ) -> None:
         self._node, self._get, self._recoveries, self._stamp = node, server, recoveries, stamp
@@ -98,8 +81,9 @@ class Services:
             "list_action_types": (srv.ListActionTypes, self._list_action_types),
             "list_state_variables": (srv.ListStateVariables, self._list_state_variables),
         }
+        served = Served()
         self._services = [
-            node.create_service(kind, f"~/{name}", self._guarded(name, kind, handler), callback_group=group)
+            node.create_service(kind, f"~/{name}", self._guarded(name, kind, handler), callback_group=served)
             for name, (kind, handler) in handlers.items()
         ]
 
@@ -134,12 +118,7 @@ class Services:
 
             return answer_to(name, do, response, self._node.get_logger().error)
 
-        async def call_aside(request: Any, response: Any) -> Any:
-            if not _takes_long(name, request, self._get()):
-                return call(request, response)
-            return await aside(self._node, name, lambda: call(request, response))
-
-        return functools.update_wrapper(call_aside, call)
+        return call
 
     @staticmethod
     def _remark(server: ControlServer) -> str:
