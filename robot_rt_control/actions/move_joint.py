@@ -3,8 +3,6 @@
 import math
 from typing import ClassVar
 
-import numpy as np
-
 from robot_rt_control.actions.following import (
     JOINT_KINDS,
     distance,
@@ -16,7 +14,7 @@ from robot_rt_control.actions.following import (
 )
 from robot_rt_control.actions.tool_use import is_other_tool
 from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
-from robot_rt_control.model.kinematics.kinematics import forward
+from robot_rt_control.model.kinematics.calls import forward_kinematics
 from robot_rt_control.motion.profile import profile_dtype
 from robot_rt_control.motion.synchronize import plan_position_synchronized
 from robot_rt_control.native.realtime_code import realtime
@@ -156,7 +154,7 @@ class MoveJoint(ActionType):
                     got=f"{params.position[j]:.4f}",
                 )
         if limits.chain.n_joints:
-            forward(limits.chain, params.position, params.goal_tool_position, np.zeros(4))
+            params.goal_tool_position[:], _ = forward_kinematics(limits.chain, params.position)
         else:
             params.goal_tool_position[:] = math.nan
 

@@ -19,6 +19,7 @@ from robot_rt_control.actions.cartesian import (
 from robot_rt_control.actions.following import distance, follow, is_within, longest
 from robot_rt_control.actions.headings import turned_about_z, unit_quaternion
 from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
+from robot_rt_control.model.kinematics.calls import forward_kinematics
 from robot_rt_control.model.kinematics.kinematics import (
     forward,
     inverse_kinematics,
@@ -326,7 +327,7 @@ class MoveLinear(ActionType):
         seed = np.array(record.commanded_position[: arm.dof])
         orientation = np.array(params.orientation)
         if "orientation" not in values:
-            forward(record.chain, seed, np.zeros(3), orientation)
+            _, orientation = forward_kinematics(record.chain, seed)
         limits = (np.array(record.position_lower[: arm.dof]), np.array(record.position_upper[: arm.dof]))
         inverse_kinematics(
             record.chain, params.position, orientation, seed, limits, item=f"move_linear of {arm.name!r}: the goal"

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from robot_rt_control.actions.authoring import EFFORT, POSITION, VELOCITY
-from robot_rt_control.actions.laws.impedance import RATE_SHARE, spring_bound
+from robot_rt_control.actions.laws.impedance import RATE_SHARE, effort_bound
 from robot_rt_control.actions.laws.torque import GRAVITY
 from robot_rt_control.definitions.action_type import PER_JOINT, Parameter, ParameterValue, Part
 from robot_rt_control.model.kinematics.inverse_dynamics import dynamics_scratch_dtype, inverse_dynamics
@@ -244,7 +244,7 @@ def _quickest(part: Part) -> float:
 def _bound_feedback(part: Part, params: np.record) -> None:
     for j, rate in enumerate(part.limits("effort_rate_limit")):
         params.feedback_bound[j] = RATE_SHARE * rate / params.correction if params.correction > 0.0 else math.inf
-        params.spring_bound[j] = spring_bound(params.stiffness[j], params.damping[j], rate)
+        params.spring_bound[j] = effort_bound(params.stiffness[j], params.damping[j], rate)
         if params.damping[j] == 0.0:  # the correction damps it
             params.spring_bound[j] = params.feedback_bound[j]
 

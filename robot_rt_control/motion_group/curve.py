@@ -32,8 +32,11 @@ class Curve:
 def polynomial(c: np.ndarray, s: np.ndarray, order: int) -> np.ndarray:
     """A derivative of polynomials with coefficients c, highest power first, at s."""
     degree = len(c) - 1
-    value = np.zeros(np.broadcast_shapes(c.shape[1:], s.shape))
-    for k in range(degree - order + 1):
+    if order >= degree:  # the same at all s
+        value = c[0] * math.perm(degree, order)
+        return np.array(np.broadcast_to(value, np.broadcast_shapes(value.shape, s.shape)))
+    value = c[0] * math.perm(degree, order) * s + c[1] * math.perm(degree - 1, order)
+    for k in range(2, degree - order + 1):
         value = value * s + c[k] * math.perm(degree - k, order)
     return value
 

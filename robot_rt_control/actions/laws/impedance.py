@@ -37,10 +37,13 @@ def pull(params, rest, position, velocity):
     return params.stiffness * (rest - position) - params.damping * velocity
 
 
-@realtime
-def spring_bound(stiffness, damping, rate):
-    """The highest effort of a spring [Nm or N] beside its damper, for efforts that change at most at `rate`."""
+def effort_bound(stiffness, damping, rate):
+    """The highest effort of a spring [Nm or N] beside its damper, for efforts that change at most at `rate`. Plain
+    Python: parameters are prepared without the compiler."""
     return RATE_SHARE * rate * damping / stiffness if stiffness > 0.0 else math.inf
+
+
+spring_bound = realtime(effort_bound)
 
 
 @realtime

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robot_rt_control.model.kinematics.jacobian import pose_and_jacobian
-from robot_rt_control.model.rotation import orientation_error
+from robot_rt_control.model.kinematics.calls import pose_error
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 Array = NDArray[np.float64]
@@ -23,12 +22,7 @@ class _Goal:
 
     def error(self, q: Array) -> tuple[Array, Array]:
         """(error (6,): position [m], rotation vector [rad]; J (6, n)) at q."""
-        p_WT, q_WT, e = np.zeros(3), np.zeros(4), np.zeros(6)
-        J = np.zeros((6, self.n))
-        pose_and_jacobian(self.chain, q, p_WT, q_WT, J)
-        e[:3] = self.p_WD - p_WT
-        orientation_error(self.q_WD, q_WT, e[3:])
-        return e, J
+        return pose_error(self.chain, q, self.p_WD, self.q_WD)
 
 
 def _descend(

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robot_rt_control.definitions.action_type import Part
+from robot_rt_control.model.kinematics.calls import forward_kinematics
 from robot_rt_control.model.kinematics.inverse_kinematics import inverse_kinematics
-from robot_rt_control.model.kinematics.kinematics import forward
 from robot_rt_control.model.kinematics.worn_tool import wear_tool
 from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.model.workcell.state_variables import part_state_variables
@@ -150,9 +150,7 @@ class PartFacts:
         q = self.commanded_position if position is None else np.array(position, float).reshape(-1)
         if len(q) != self.dof:
             raise DefinitionError(f"part {self.name!r}: position", expected=f"{self.dof} values", got=str(len(q)))
-        p_WT, q_WT = np.zeros(3), np.zeros(4)
-        forward(self._chain("forward kinematics"), q, p_WT, q_WT)
-        return p_WT, q_WT
+        return forward_kinematics(self._chain("forward kinematics"), q)
 
     def inverse_kinematics(self, p_WT: ArrayLike, q_WT: ArrayLike, *, seed: ArrayLike | None = None) -> Array:
         """Joint positions, within the limits, that bring the tool to a pose. Takes up to a second: not for the loop.

@@ -12,7 +12,8 @@ from robot_rt_control.actions.move_joint import MoveJoint
 from robot_rt_control.actions.track_trajectory import TrackTrajectory
 from robot_rt_control.definitions.action_type import ActionType, parameter_dtype
 from robot_rt_control.drawing.shape import BLUE, GREEN, GREY, RED, Shape, ShapeKind, points_of
-from robot_rt_control.model.kinematics.kinematics import forward, quaternion_to_matrix
+from robot_rt_control.model.kinematics.calls import forward_kinematics
+from robot_rt_control.model.rotation_formulas import quaternion_to_matrix
 from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.model.workcell.part_facts import PartFacts
 from robot_rt_control.model.workcell.robot_description import WORLD
@@ -121,9 +122,7 @@ def has_tool(part: PartDescription) -> bool:
 
 def tool_pose(part: PartDescription, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """p_WT (3,) [m] and q_WT (4,) of a part with a tool, at joint positions (at least dof,) [rad or m]."""
-    position, orientation = np.zeros(3), np.zeros(4)
-    forward(part.initial_record.chain, np.ascontiguousarray(positions), position, orientation)
-    return position, orientation
+    return forward_kinematics(part.initial_record.chain, positions)
 
 
 def _vector(action: DefinedAction, view: SnapshotView, name: str, length: int) -> np.ndarray:
