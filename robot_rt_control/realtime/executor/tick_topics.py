@@ -1,0 +1,82 @@
+"""The topics of every tick's values: the ring of the last ticks is read while somebody listens."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from std_msgs.msg import String, UInt8MultiArray
+
+from robot_rt_control.realtime.executor.tick_ring import TickRing
+from robot_rt_control.recording.columns import TIME
+from robot_rt_control.ros.tick_batches import MAX_ROWS, NAMES, VALUES, TickBatch, TickNames
+
+LOOK_S = 0.04
+"""[s] Between two batches."""
+INTERVAL, MISSES = "interval", "deadline_misses"
+_KEPT = 25
+"""Batches that wait for a slow listener."""
+
+
+class TickTopics:
+    """The loop is not involved: the ring is its own, and copied as for recordings. Without a listener nothing is read.
+
+    Args:
+        node: the executor's.
+        ring: of its loop.
+        period: of the loop [s].
+    """
+
+    def __init__(self, node: Any, ring: TickRing, period: float) -> None:
+        self._ring, self._next = ring, 0
+        self._known: dict[int, str] = {}
+        parts = [part["name"] for part in ring.parts()]
+        self._time = ring.word(TIME)
+        width = 1 + sum(column.width for column in ring.columns)
+        self._actions = [ring.word(f"{part}.action") for part in parts]
+        self._names = TickNames(
+            version=random.getrandbits(32),
+            period=period,
+            columns=width + 1,
+            variables={**ring.variables(), MISSES: ring.word(MISSES), INTERVAL: width},
+            actions=dict(zip(parts, self._actions, strict=True)),
+            integers=frozenset((0, ring.word(MISSES), *self._actions, *(ring.word(f"{p}.state") for p in parts))),
+        )
+        latched = QoSProfile(
+            depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE
+        )
+        names = node.create_publisher(String, f"~/{NAMES}", latched)
+        self._values = node.create_publisher(UInt8MultiArray, f"~/{VALUES}", _KEPT)
+        self.publishers = (names, self._values)
+        names.publish(String(data=self._names.text()))
+
+    def publish(self) -> None:
+        """Publish what is new since the last call. One thread; it never waits for the loop."""
+        last = self._ring.last
+        if not self._values.get_subscription_count():
+            self._next = last
+            return
+        # One row more than is sent: the interval before the first one.
+        rows = self._ring.take(max(self._next - 1, last - MAX_ROWS, 0), last)
+        before, rows = rows[:1], rows[rows[:, 0] >= self._next]
+        if len(rows) > MAX_ROWS:
+            before, rows = rows[-MAX_ROWS - 1 : -MAX_ROWS], rows[-MAX_ROWS:]
+        if not len(rows):
+            return
+        self._next = int(rows[-1, 0]) + 1
+        joined = np.concatenate([before, rows]) if before[0, 0] < rows[0, 0] else np.concatenate([rows[:1], rows])
+        follow = np.diff(joined[:, 0]) == 1
+        intervals = np.where(follow, np.diff(joined[:, self._time]) * 1e-9, np.nan)
+        whole = np.concatenate([rows, intervals.view(np.int64)[:, None]], axis=1)
+        batch = TickBatch(version=self._names.version, rows=whole, action_names=self._action_names(rows))
+        self._values.publish(UInt8MultiArray(data=batch.packed()))
+
+    def _action_names(self, rows: np.ndarray) -> dict[int, str]:
+        """Of the actions that are active in these rows."""
+        active = {int(identity) for identity in np.unique(rows[:, self._actions]) if identity}
+        if not active <= self._known.keys():
+            # Those that ended long ago are forgotten with it.
+            self._known = dict.fromkeys(active, "") | {int(i): name for i, name in self._ring.action_names().items()}
+        return {identity: self._known[identity] for identity in active}
