@@ -26,7 +26,7 @@ from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.command_line.offline_catalogue import offline_catalogue
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.definitions.parameter_value import ParameterValue
-from robot_rt_control.editor.robot import SOURCE
+from robot_rt_control.editor.robot import SOURCE, TimelineNews
 from robot_rt_control.program.check import check_program
 from robot_rt_control.program.exits import exits_of
 from robot_rt_control.program.file import ProgramTemplate, library_template
@@ -202,7 +202,8 @@ class MemoryRobot:
         self.connected = True
         self.description_text = ""
         self.positions: dict[str, float] = {}
-        self.joints_followed = False
+        self.joints_followed = self.timeline_followed = False
+        self.news = TimelineNews()
         self.drawn_shapes: list[Json] = []
         self.simulated: list[Json] = []
         self.faults: dict[str, str] = {}
@@ -574,7 +575,7 @@ class MemoryRobot:
             for name, part in (self.workcell.parts or {}).items()
         ]
 
-    def variables(self) -> list[Json]:
+    def variables(self, session: str = "") -> list[Json]:
         return [
             {"name": name, "type": "float", "unit": "", "description": "", "value": value}
             for name, value in self.variable_values.items()
@@ -644,6 +645,14 @@ class MemoryRobot:
 
     def forget_scene(self) -> None:
         self.joints_followed = False
+
+    def timeline(self) -> TimelineNews:
+        self.timeline_followed = True
+        news, self.news = self.news, TimelineNews(names=self.news.names)
+        return news
+
+    def forget_timeline(self) -> None:
+        self.timeline_followed = False
 
     def on_state(self, callback: Callable[[Json], None]) -> None:
         self._callbacks.append(callback)
