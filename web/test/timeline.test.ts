@@ -154,6 +154,19 @@ test('what can be plotted has its unit, and whether each tick is known', async (
     ]);
 });
 
+test('units are asked for at once, and again with those of new sessions', async () => {
+    const asked: string[] = [];
+    const it = new LiveSource(new Socket(), async (session) => {
+        asked.push(session);
+        return [];
+    });
+    const layout = { period: 0.001, parts: [], every_tick: ['a'], sampled: [], problem: '' };
+    it.takeNews({ layout });
+    it.takeNews({ layout: { ...layout, sampled: ['s1/a.x', 's1/a.y', 's2/b.x'] } });
+    await new Promise((resolve) => setTimeout(resolve));
+    assert.deepEqual(asked.sort(), ['', '', 's1', 's2']);
+});
+
 test('samples of some ticks come in order and once', () => {
     const { it } = live();
     it.choose(['s1/go.progress']);

@@ -46,7 +46,7 @@ export class LiveSource implements TimelineSource, TimelineTaker {
     private everyTick = new Set<string>();
     private sampled: string[] = [];
     private described = new Map<string, VariableInfo>();
-    private asked = '';
+    private asked: string | null = null;
     private choice = 0;
     private chosen: readonly string[] = [];
     private readonly listeners = new Set<() => void>();
