@@ -8,7 +8,7 @@ import struct
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -68,7 +68,6 @@ class TimelineReader:
     _bars: int = 0
     _samples: int = 0
     _layout: int = 0
-    _said: Json = field(default_factory=dict)
 
     def choose(self, choice: int, names: Sequence[str]) -> None:
         """From now on these; the ticks that are still here come again, because new names lack them."""
@@ -90,32 +89,33 @@ class Timelines:
         self._is_followed = False
         self._loop = 0
         """Counts executors: ticks of another one are others."""
-        self._forget()
-        self._marks: deque[Json] = deque(maxlen=_KEPT)
-        self._n_marks = 0
-
-    def _forget(self) -> None:
         self._names: TickNames | None = None
-        self._chunks: deque[tuple[NDArray[np.int64], NDArray[np.float64]]] = deque()
-        self._n_ticks = 0
-        self.last = 0
+        self._n_marks = self._n_bars = self._n_changes = self._n_samples = 0
+        self._layouts = 1
+        self._marks: deque[Json] = deque(maxlen=_KEPT)
         self._bars: deque[Bar] = deque(maxlen=_KEPT)
         self._open: dict[str, Bar] = {}
-        self._n_bars = self._n_changes = 0
         self._sampled: tuple[str, ...] = ()
         self._columns: dict[str, int] = {}
-        self._layouts = 1
         self._samples: deque[tuple[int, int, dict[str, int], Sequence[float]]] = deque(maxlen=_KEPT)
-        self._n_samples = 0
         self._problem = ""
+        self._forget_ticks()
+
+    def _forget_ticks(self) -> None:
+        self._chunks: deque[tuple[NDArray[np.int64], NDArray[np.float64]]] = deque()
+        self._n_ticks = self.last = 0
+        for bar in self._open.values():
+            bar.is_open = False
+            self._change(bar)
+        self._open.clear()
+        self._samples.clear()
 
     def rest(self) -> None:
-        """Nobody looks."""
+        """Nobody looks. Marks and bars stay: a page that comes again has lost its ticks meanwhile, and nothing else."""
         if self._is_followed:
             self._is_followed = False
             self._robot.forget_timeline()
-            self._forget()
-            self._loop += 1
+            self._forget_ticks()
 
     @property
     def sessions(self) -> list[str]:
@@ -126,8 +126,7 @@ class Timelines:
         """What a browser lacks: frames of ticks, each without a gap, and a text {"timeline": {...}}."""
         self._look()
         if reader._loop != self._loop:
-            reader._loop, reader._next, reader._marks, reader._bars, reader._samples = self._loop, 0, 0, 0, 0
-            reader._layout, reader._said = 0, {"reset": True}
+            reader._loop, reader._next = self._loop, 0
         text = self._text(reader)
         if text:
             yield json.dumps({"timeline": text}, allow_nan=False, separators=(",", ":"))
@@ -142,9 +141,10 @@ class Timelines:
         self._looked, self._is_followed = now, True
         news = self._robot.timeline()
         if news.names is not None and (self._names is None or news.names.version != self._names.version):
-            if self._names is not None:
-                self._forget()
-                self._loop += 1
+            self._forget_ticks()
+            self._marks.clear()
+            self._bars.clear()
+            self._loop += 1
             self._names = news.names
             self._layouts += 1
         self._problem = news.problem
@@ -232,11 +232,12 @@ class Timelines:
     # --- what goes ------------------------------------------------------------------------------
 
     def _text(self, reader: TimelineReader) -> Json:
-        found, reader._said = reader._said, {}
+        found: Json = {}
         if reader._layout != self._layouts:
             reader._layout = self._layouts
             names = self._names
             found["layout"] = {
+                "loop": names.version if names is not None else 0,
                 "period": names.period if names is not None else 0.0,
                 "parts": list(names.actions) if names is not None else [],
                 "every_tick": sorted(names.variables) if names is not None else [],

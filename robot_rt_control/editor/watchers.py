@@ -149,7 +149,10 @@ class Watcher:
         )
         if plots is None:
             return False
-        choice, plotted, self.timeline.rate = plots
+        choice, plotted, rate = plots
+        if not rate:  # a timeline that is opened later has nothing of this one
+            self.timeline = TimelineReader()
+        self.timeline.rate = rate
         self.timeline.choose(choice, plotted)
         (self._plots.set if self.timeline.rate else self._plots.clear)()
         self.joints = float(joints)

@@ -116,8 +116,15 @@ function live(): { it: LiveSource; socket: Socket } {
     const it = new LiveSource(socket, async (session) =>
         session ? [info('a', 'rad'), info('go.progress', '%')] : [info('a', 'rad')],
     );
-    const layout = { period: 0.002, parts: ['arm'], every_tick: ['a', 'b'], sampled: ['s1/go.progress'], problem: '' };
-    it.takeNews({ reset: true, layout });
+    const layout = {
+        loop: 7,
+        period: 0.002,
+        parts: ['arm'],
+        every_tick: ['a', 'b'],
+        sampled: ['s1/go.progress'],
+        problem: '',
+    };
+    it.takeNews({ layout });
     return { it, socket };
 }
 
@@ -160,7 +167,7 @@ test('units are asked for at once, and again with those of new sessions', async 
         asked.push(session);
         return [];
     });
-    const layout = { period: 0.001, parts: [], every_tick: ['a'], sampled: [], problem: '' };
+    const layout = { loop: 7, period: 0.001, parts: [], every_tick: ['a'], sampled: [], problem: '' };
     it.takeNews({ layout });
     it.takeNews({ layout: { ...layout, sampled: ['s1/a.x', 's1/a.y', 's2/b.x'] } });
     await new Promise((resolve) => setTimeout(resolve));
@@ -218,7 +225,11 @@ test('bars change by their number; marks that were lost are said', () => {
         [8, 'events_lost'],
         [8, 'reaction_fired'],
     ]);
-    it.takeNews({ reset: true });
+    const layout = { loop: 7, period: 0.002, parts: ['arm'], every_tick: [], sampled: [], problem: '' };
+    it.takeTicks(frame(0, 1, 9, {}));
+    it.takeNews({ layout, marks: [mark({ number: 4, tick: 8 })] }); // after a lost connection
+    assert.deepEqual([it.marks({ first: 0, last: 99 }).length, it.range], [3, { first: 1, last: 9 }]);
+    it.takeNews({ layout: { ...layout, loop: 8 } });
     assert.deepEqual([it.range, it.bars({ first: 0, last: 99 }), it.marks({ first: 0, last: 99 })], [null, [], []]);
 });
 

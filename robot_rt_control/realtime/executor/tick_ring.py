@@ -54,6 +54,11 @@ class TickRing:
         self._robots: dict[tuple[float, ...], Robot] = {}
 
     @property
+    def rows(self) -> int:
+        """Ticks that it holds."""
+        return len(self._rows)
+
+    @property
     def last(self) -> int:
         """The last tick that is there; 0: none."""
         return load_acquire(self._world.address + _LAST)

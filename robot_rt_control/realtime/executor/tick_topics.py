@@ -16,6 +16,8 @@ from robot_rt_control.ros.tick_batches import MAX_ROWS, NAMES, VALUES, TickBatch
 LOOK_S = 0.04
 """[s] Between two batches."""
 INTERVAL, MISSES = "interval", "deadline_misses"
+_AT_ONCE = 2
+"""Batches of a look: a loop in simulated time may be faster than anybody reads."""
 _KEPT = 25
 """Batches that wait for a slow listener."""
 
@@ -30,7 +32,7 @@ class TickTopics:
     """
 
     def __init__(self, node: Any, ring: TickRing, period: float) -> None:
-        self._ring, self._next = ring, 0
+        self._ring, self._next = ring, 1
         self._known: dict[int, str] = {}
         parts = [part["name"] for part in ring.parts()]
         self._time = ring.word(TIME)
@@ -56,17 +58,23 @@ class TickTopics:
         """Publish what is new since the last call. One thread; it never waits for the loop."""
         last = self._ring.last
         if not self._values.get_subscription_count():
-            self._next = last
+            self._next = last + 1
             return
+        for _ in range(_AT_ONCE):
+            if self._next > last:
+                return
+            self._publish_next(last)
+
+    def _publish_next(self, last: int) -> None:
+        """Publish the oldest ticks that were not published yet, up to MAX_ROWS: the loop overwrites them first."""
+        first = max(self._next, last - self._ring.rows + 1)
         # One row more than is sent: the interval before the first one.
-        rows = self._ring.take(max(self._next - 1, last - MAX_ROWS, 0), last)
-        before, rows = rows[:1], rows[rows[:, 0] >= self._next]
-        if len(rows) > MAX_ROWS:
-            before, rows = rows[-MAX_ROWS - 1 : -MAX_ROWS], rows[-MAX_ROWS:]
+        rows = self._ring.take(first - 1, min(last, first + MAX_ROWS - 1))
+        self._next = min(last, first + MAX_ROWS - 1) + 1
+        before, rows = rows[rows[:, 0] < first], rows[rows[:, 0] >= first]
         if not len(rows):
             return
-        self._next = int(rows[-1, 0]) + 1
-        joined = np.concatenate([before, rows]) if before[0, 0] < rows[0, 0] else np.concatenate([rows[:1], rows])
+        joined = np.concatenate([before if len(before) else rows[:1], rows])
         follow = np.diff(joined[:, 0]) == 1
         intervals = np.where(follow, np.diff(joined[:, self._time]) * 1e-9, np.nan)
         whole = np.concatenate([rows, intervals.view(np.int64)[:, None]], axis=1)

@@ -182,7 +182,7 @@ def test_samples_of_what_is_not_in_every_tick() -> None:
     samples = [(1, (1.0, 0.5, 0.25)), (2, (2.0, 0.5, float("nan"))), (2, (1.0,))]
     loop.give(batch([1, 2]), sampled=sampled, samples=samples)
     found = screen.look()
-    assert found["layout"] == {"period": 0.001, "parts": ["arm"], "every_tick": ["misses", "speed"],
+    assert found["layout"] == {"loop": 1, "period": 0.001, "parts": ["arm"], "every_tick": ["misses", "speed"],
                                "sampled": ["s1/a.progress", "tick"], "problem": ""}  # fmt: skip
     assert found["samples"] == {"s1/a.progress": [[1, 0.25], [2, None]]}
     assert screen.of.sessions == ["s1"] and screen.look() == {}
@@ -192,10 +192,10 @@ def test_another_executor_begins_anew() -> None:
     loop = Loop()
     screen = Screen(loop, "speed")
     loop.give(batch([100, 101], [3, 3], a3="down"))
-    assert screen.look()["reset"] is True
+    assert screen.look()["layout"]["loop"] == 1
     loop.give(batch([1, 2], [4, 4], version=2, a4="up"), batch([200], version=1), names=names(2))
     found = screen.look()
-    assert found["reset"] is True and bars(found) == [(1, "up", "", 1, None, True)]
+    assert found["layout"]["loop"] == 2 and bars(found) == [(2, "up", "", 1, None, True)]
     assert screen.ticks == [100, 101, 1, 2], "what an executor before has sent does not count"
 
 
@@ -204,13 +204,18 @@ def test_nobody_looks_and_nothing_is_followed() -> None:
     screen = Screen(loop, "speed")
     screen.of.rest()
     assert loop.forgotten == 0, "nothing was followed yet"
-    loop.give(batch([1, 2]))
+    loop.give(batch([1, 2], [3, 3], a3="down"), events=[event(2)])
     screen.look()
     screen.of.rest()
     screen.of.rest()
     assert loop.forgotten == 1 and not screen.of._chunks
-    loop.give(batch([7, 8]))
-    assert screen.look()["reset"] is True and screen.ticks == [1, 2, 7, 8]
+    loop.give(batch([7, 8], [3, 3], a3="down"))
+    assert bars(screen.look()) == [(1, "down", "", 1, 2, True), (2, "down", "", 7, None, True)], "a gap"
+    assert screen.ticks == [1, 2, 7, 8]
+    again = Screen(loop, "speed", of=screen.of)
+    found = again.look()
+    assert [mark["tick"] for mark in found["marks"]] == [2] and again.ticks == [7, 8]
+    assert [bar[0] for bar in bars(found)] == [1, 2], "with the numbers that they had"
 
 
 @pytest.mark.parametrize("wrong", [

@@ -37,6 +37,7 @@ export class LiveSource implements TimelineSource, TimelineTaker {
     parts: readonly string[] = [];
     problem = '';
     variables: readonly Plottable[] = [];
+    private loop = 0;
     private ranges = new Ranges();
     private series = new Map<string, Series>();
     private sparse = new Map<string, Sparse>();
@@ -142,9 +143,10 @@ export class LiveSource implements TimelineSource, TimelineTaker {
     }
 
     takeNews(news: WireNews): void {
-        if (news.reset) this.forget();
         if (news.layout) {
             const { layout } = news;
+            if (layout.loop !== this.loop && this.loop !== 0) this.forget();
+            this.loop = layout.loop || this.loop;
             this.period = layout.period || this.period;
             this.parts = layout.parts;
             this.problem = layout.period > 0 ? layout.problem : 'No ticks have come: is the real-time executor up?';
@@ -160,6 +162,7 @@ export class LiveSource implements TimelineSource, TimelineTaker {
     }
 
     private takeMark(mark: WireMark): void {
+        if (mark.number <= this.lastMark) return; // it came again, after a lost connection
         if (this.lastMark > 0 && mark.number > this.lastMark + 1)
             this.allMarks.push({
                 ...markOf(mark),

@@ -309,14 +309,11 @@ export class Panel {
         else this.readout.textContent = `${timeText(tick * source.period, source.period)} (tick ${tick})`;
     }
 
-    /** The events of what is seen, the latest first. */
+    /** The last events until the end of what is seen, the latest first. */
     private drawEvents(): void {
         if (!this.list.parentElement?.hasAttribute('open')) return;
-        const { first, last } = this.scope;
-        const marks = this.source
-            .marks({ first: Math.floor(first), last: Math.ceil(last) })
-            .slice(-MOST_LISTED)
-            .reverse();
+        const until = { first: 0, last: this.follows ? Number.POSITIVE_INFINITY : Math.ceil(this.scope.last) };
+        const marks = this.source.marks(until).slice(-MOST_LISTED).reverse();
         const key = marks.map((mark) => `${mark.tick} ${mark.kind} ${mark.reaction}`).join('\n');
         if (key === this.listed) return;
         this.listed = key;

@@ -50,6 +50,8 @@ export interface WireBar {
 }
 
 export interface WireLayout {
+    /** Another number is another executor: its ticks are others. 0: none was heard yet. */
+    loop: number;
     /** [s] of a tick; 0: no executor was heard yet. */
     period: number;
     parts: string[];
@@ -60,8 +62,6 @@ export interface WireLayout {
 
 /** All may be left out. */
 export interface WireNews {
-    /** What came before is of another loop. */
-    reset?: boolean;
     layout?: WireLayout;
     marks?: WireMark[];
     /** New ones, and those that have changed. */

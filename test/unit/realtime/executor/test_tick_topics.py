@@ -12,7 +12,7 @@ from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.executor.tick_ring import TickRing
 from robot_rt_control.realtime.executor.tick_topics import INTERVAL, TickTopics
 from robot_rt_control.realtime.tick.recorder import record_row
-from robot_rt_control.ros.tick_batches import NAMES, TickBatch, TickNames, batch_of, names_of
+from robot_rt_control.ros.tick_batches import MAX_ROWS, NAMES, TickBatch, TickNames, batch_of, names_of
 
 
 class Bench:
@@ -79,7 +79,18 @@ def test_without_a_listener_nothing_is_read_and_one_who_comes_gets_what_follows(
     bench.listeners = 1
     bench.tick(31, 33)
     (batch,) = bench.look()
-    assert batch.rows[-1, 0] == 33 and batch.rows[0, 0] >= 30
+    assert batch.rows[:, 0].tolist() == [31, 32, 33]
+
+
+def test_a_loop_that_is_faster_than_the_looks_is_read_from_its_oldest_ticks_on(world: World) -> None:
+    bench = Bench(world, rows=1600)
+    bench.tick(1, 1500)
+    assert [(int(b.rows[0, 0]), len(b.rows)) for b in bench.look()] == [(1, MAX_ROWS), (501, MAX_ROWS)]
+    assert [(int(b.rows[0, 0]), len(b.rows)) for b in bench.look()] == [(1001, MAX_ROWS)]
+    bench.tick(1501, 4000)
+    first, second = bench.look()
+    assert (first.rows[0, 0], second.rows[0, 0]) == (2401, 2901), "the others were overwritten"
+    assert np.isnan(bench.values(first, INTERVAL)[0]) and not np.isnan(bench.values(second, INTERVAL)).any()
 
 
 def test_columns_are_those_of_the_parts(world: World) -> None:
