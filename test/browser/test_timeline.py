@@ -115,7 +115,7 @@ def stored(page: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
     return np.array(found[0]), np.array([math.nan if value is None else value for value in found[1]])
 
 
-def test_what_is_plotted_is_what_the_loop_had_in_each_tick(
+def test_E22_what_is_plotted_is_what_the_loop_had_in_each_tick(
     watch: Callable[..., Any], robot: MemoryRobot, picture: Any
 ) -> None:
     page = watch(watching=True)

@@ -89,7 +89,7 @@ def _always_look(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timelines, "_FRESH_S", -1.0)
 
 
-def test_each_tick_comes_once_with_its_values_and_a_loss_is_a_gap() -> None:
+def test_E22_each_tick_comes_once_with_its_values_and_a_loss_is_a_gap() -> None:
     loop = Loop()
     screen = Screen(loop, "misses", "speed", "nobody")
     loop.give(batch([1, 2, 3]), batch([4, 5]))
@@ -104,7 +104,7 @@ def test_each_tick_comes_once_with_its_values_and_a_loss_is_a_gap() -> None:
     assert len(screen.ticks) == 8, "what came again is not sent again"
 
 
-def test_a_slow_browser_has_a_gap_and_delays_nobody() -> None:
+def test_E24_a_slow_browser_has_a_gap_and_delays_nobody() -> None:
     loop = Loop()
     quick = Screen(loop, "speed")
     slow = Screen(loop, "speed", of=quick.of)
@@ -138,7 +138,7 @@ def bars(found: dict[str, Any]) -> list[tuple[Any, ...]]:
     return [(b["number"], b["action"], b["session"], b["first"], b["last"], b["began"]) for b in found.get("bars", ())]
 
 
-def test_bars_begin_and_end_with_their_actions_and_learn_their_session_from_events() -> None:
+def test_E23_bars_begin_and_end_with_their_actions_and_learn_their_session_from_events() -> None:
     loop = Loop()
     screen = Screen(loop)
     loop.give(batch([5, 6, 7, 8], [9, 9, 3, 3], a9="stop action", a3="down"))
@@ -153,7 +153,7 @@ def test_bars_begin_and_end_with_their_actions_and_learn_their_session_from_even
     assert [bar[0] for bar in bars(late.look())] == [1, 2]
 
 
-def test_a_bar_does_not_go_on_across_a_gap() -> None:
+def test_E23_a_bar_does_not_go_on_across_a_gap() -> None:
     loop = Loop()
     screen = Screen(loop)
     loop.give(batch([5, 6], [3, 3], a3="down"))
@@ -162,7 +162,7 @@ def test_a_bar_does_not_go_on_across_a_gap() -> None:
     assert bars(screen.look()) == [(1, "down", "", 5, 6, True), (2, "down", "", 9, None, True)]
 
 
-def test_marks_are_the_events_with_their_values() -> None:
+def test_E23_marks_are_the_events_with_their_values() -> None:
     loop = Loop()
     screen = Screen(loop)
     loop.give(events=[event(7, reaction="near", current_action="up", values={"d": 0.2, "x": float("nan")}),
@@ -175,7 +175,7 @@ def test_marks_are_the_events_with_their_values() -> None:
     assert len(found) == 500 and found[-1]["tick"] == 1999 and found[0]["number"] == 1502, "the number shows the loss"
 
 
-def test_samples_of_what_is_not_in_every_tick() -> None:
+def test_E22_samples_of_what_is_not_in_every_tick() -> None:
     loop = Loop()
     screen = Screen(loop, "s1/a.progress", "speed")
     sampled = ("tick", "speed", "s1/a.progress")
@@ -199,7 +199,7 @@ def test_another_executor_begins_anew() -> None:
     assert screen.ticks == [100, 101, 1, 2], "what an executor before has sent does not count"
 
 
-def test_nobody_looks_and_nothing_is_followed() -> None:
+def test_E24_nobody_looks_and_nothing_is_followed() -> None:
     loop = Loop()
     screen = Screen(loop, "speed")
     screen.of.rest()
@@ -228,7 +228,7 @@ def test_nobody_looks_and_nothing_is_followed() -> None:
     {"choice": 1, "names": [], "rate": True},
     {"choice": 1, "names": [], "rate": float("nan")}, {"choice": True, "names": [], "rate": 1},
 ])  # fmt: skip
-def test_a_malformed_wish_is_refused(wrong: Any) -> None:
+def test_E24_a_malformed_wish_is_refused(wrong: Any) -> None:
     assert wanted_timeline(wrong, most=3, fastest=30.0) is None
 
 

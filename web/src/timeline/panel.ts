@@ -140,8 +140,8 @@ export class Panel {
         this.stage.setAttribute('role', 'group');
         this.stage.setAttribute(
             'aria-label',
-            'Plots. Arrows move the place that is read, with Shift they measure, with Ctrl by one tick. Plus and minus ' +
-                'zoom, Space pauses, End shows what is now, comma and full stop go to the event before and after.',
+            'Plots. Arrows move the place that is read, with Shift they measure, with Ctrl by one tick. Plus and ' +
+                'minus zoom, Space pauses, End shows what is now, comma and full stop go to other events.',
         );
         this.canvas.setAttribute('aria-hidden', 'true');
         this.legend.setAttribute('aria-label', 'Plotted variables');
