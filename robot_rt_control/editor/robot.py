@@ -71,6 +71,13 @@ class Robot(Protocol):
     def variables(self, session: str = "") -> list[Json]:
         """All state variables: name, type, unit, description; those of a session's actions as well, if one is given."""
 
+    def actions(self, session: str) -> Json:
+        """What a session has defined: `actions`, as msg/ActionDefinition, and free-standing `reactions`, msg/Reaction.
+
+        Raises:
+            RobotControlError: there is no such session.
+        """
+
     def values(self, names: Iterable[str]) -> Json:
         """Present values of state variables; None: unknown."""
 

@@ -182,6 +182,10 @@ class RosRobot:
     def variables(self, session: str = "") -> list[Json]:
         return [as_json(variable) for variable in self._client.state_variables(session=session)]
 
+    def actions(self, session: str) -> Json:
+        answer = self._services.call(srv.ListActions, "control_server/list_actions", session=session)
+        return {"actions": as_json(answer.actions), "reactions": as_json(answer.reactions)}
+
     def values(self, names: Iterable[str]) -> Json:
         wanted = list(names)
         found = self._client.backend.state_values(wanted, "")

@@ -25,6 +25,7 @@ from robot_rt_control.editor.keys import Bucket, Keys, Person, allowed_hosts, co
 from robot_rt_control.editor.layout import graph_layout
 from robot_rt_control.editor.motion_keys import motion_command_keys
 from robot_rt_control.editor.people import People
+from robot_rt_control.editor.reactions import session_reactions
 from robot_rt_control.editor.robot import SERVICES, Json, Robot
 from robot_rt_control.editor.run_logs import RunLogs
 from robot_rt_control.editor.scenes import Scenes
@@ -127,6 +128,7 @@ class EditorServer:
             "action_types": (self._blocking(lambda p, r: _action_types(robot)), "all"),
             "parts": (self._blocking(lambda p, r: {"parts": robot.parts()}), "all"),
             "variables": (self._blocking(self._variables), "all"),
+            "reactions": (self._blocking(lambda p, r: {"reactions": session_reactions(robot, r)}), "all"),
             "scene": (self._scene, "all"),
             "layout": (self._blocking(lambda p, r: graph_layout(r)), "all"),
             "speed": (self._blocking(self._speed), "operate"),

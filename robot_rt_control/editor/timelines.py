@@ -208,6 +208,8 @@ class Timelines:
                 number=self._n_bars, part=part, identity=identity, action=name, first=first, last=last,
                 began=not follows,
             )  # fmt: skip
+            for mark in reversed(self._marks):
+                self._name_session(bar, mark)
             self._open[part] = bar
             self._bars.append(bar)
             self._change(bar)
@@ -215,6 +217,13 @@ class Timelines:
     def _change(self, bar: Bar) -> None:
         self._n_changes += 1
         bar.change = self._n_changes
+
+    def _name_session(self, bar: Bar, mark: Json) -> None:
+        """The loop's rows do not know sessions, but the event with which an action began does."""
+        is_begin = mark["tick"] == bar.first or bar.began and mark["tick"] < bar.first
+        if is_begin and not bar.session and mark["current"] == bar.action and bar.part in mark["part"].split(", "):
+            bar.session = mark["session"]
+            self._change(bar)
 
     def _take_event(self, event: Json) -> None:
         if event["kind"] in _NOT_SHOWN:
@@ -224,10 +233,8 @@ class Timelines:
         shown = {key: event[key] for key in ("tick", "kind", "session", "reaction", "event", "part", "reason")}
         shown |= {"previous": event["previous_action"], "current": event["current_action"], "values": values}
         self._marks.append({"number": self._n_marks, **shown})
-        for bar in self._bars:  # the loop's rows do not know sessions
-            if bar.first == event["tick"] and bar.action == event["current_action"] and event["session"]:
-                bar.session = event["session"]
-                self._change(bar)
+        for bar in self._bars:
+            self._name_session(bar, self._marks[-1])
 
     # --- what goes ------------------------------------------------------------------------------
 

@@ -131,7 +131,7 @@ def test_E22_what_is_plotted_is_what_the_loop_had_in_each_tick(
     assert gaps == [{"first": LOST[0], "last": LOST[-1]}]
     bars = page.evaluate(f"() => {TIMELINE}.source.bars({{first: 0, last: 1e6}})")
     assert [(bar["action"], bar["session"], bar["first"], bar["last"]) for bar in bars] == [
-        ("arm_default_action", "", 1, 2999), ("approach", "s1", 3000, 4499), ("approach", "", 4700, 5999),
+        ("arm_default_action", "", 1, 2999), ("approach", "s1", 3000, 4499), ("approach", "s1", 4700, 5999),
         ("retreat", "s1", 6000, 7999), ("arm_default_action", "", 8000, None),
     ]  # fmt: skip
     marks = page.evaluate(f"() => {TIMELINE}.source.marks({{first: 0, last: 1e6}})")
@@ -241,6 +241,50 @@ def test_it_is_used_by_keys_and_read_by_all(watch: Callable[..., Any], robot: Me
     until(page, lambda: len(scope(page)["chosen"]) == 1)
     page.keyboard.press("Control+.")
     until(page, lambda: robot.stopped)
+
+
+def test_E25_a_click_on_a_reaction_shows_why_it_is_true_now_or_not(
+    watch: Callable[..., Any], robot: MemoryRobot, picture: Any
+) -> None:
+    robot.variable_values = {"rangefinder.distance": 0.15}
+    page = watch(watching=True)
+    listed = {"rangefinder.distance": 0.15, "gripper.closed": math.nan, "approach.is_done": 0.0}
+    robot.variables = lambda session="": [  # type: ignore[method-assign]
+        {"name": name, "type": "float", "unit": "", "description": "", "value": value} for name, value in listed.items()
+    ]
+    empty = {"stop": False, "signal": "", "event": "", "fire_once": False, "keep_owner": False, "capture": []}
+    near = {"name": "near", "condition": "rangefinder.distance < 0.2 and (gripper.closed or is_done)",
+            "start": "retreat", **empty}  # fmt: skip
+    robot.defined["s1"] = {
+        "actions": [{"id": "approach", "type": "move_joint", "parts": ["arm"], "reactions": [near]}],
+        "reactions": [],
+    }
+    plot(page, "arm.position[0]")
+    feed(robot, 1, 9000, *EVENTS)
+    shown(page, 9000)
+    x, _ = place(page, 6000)
+    top = page.evaluate(f"() => {TIMELINE}.panel.plot.marksTop")
+    page.mouse.click(x, page.locator(".timeline-canvas").bounding_box()["y"] + top + 9)
+    until(page, lambda: scope(page)["at"] == 6000)
+    page.get_by_text("near fired at 6.000 s; what follows is true now.").wait_for()
+    terms = page.get_by_role("list", name="Condition of near")
+
+    def said() -> list[str]:
+        return [str(text) for text in terms.get_by_role("listitem").all_inner_texts()]
+
+    whole = "rangefinder.distance < 0.2 and (gripper.closed or is_done)"
+    until(page, lambda: said() == [
+        f"? unknown {whole}", "✓ true rangefinder.distance < 0.2 rangefinder.distance = 0.15",
+        "? unknown gripper.closed or is_done", "? unknown gripper.closed gripper.closed = unknown",
+        "✗ false is_done is_done = 0",
+    ])  # fmt: skip
+    page.get_by_text("near (s1/approach): starts retreat").wait_for()
+    picture(page, "timeline_reaction")
+    assert serious(page) == []
+    listed["rangefinder.distance"] = 0.7
+    until(page, lambda: said()[0] == f"✗ false {whole}")
+    del robot.defined["s1"]
+    page.get_by_text("s1: unknown session 's1'").wait_for()
 
 
 def test_what_was_plotted_comes_back_and_a_closed_timeline_costs_nothing(

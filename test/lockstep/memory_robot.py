@@ -204,6 +204,8 @@ class MemoryRobot:
         self.positions: dict[str, float] = {}
         self.joints_followed = self.timeline_followed = False
         self.news = TimelineNews()
+        self.defined: dict[str, Json] = {}
+        """Session → its actions and reactions."""
         self.drawn_shapes: list[Json] = []
         self.simulated: list[Json] = []
         self.faults: dict[str, str] = {}
@@ -580,6 +582,11 @@ class MemoryRobot:
             {"name": name, "type": "float", "unit": "", "description": "", "value": value}
             for name, value in self.variable_values.items()
         ]
+
+    def actions(self, session: str) -> Json:
+        if session not in self.defined:
+            raise SessionError(f"unknown session {session!r}")
+        return self.defined[session]
 
     def values(self, names: Iterable[str]) -> Json:
         return {name: self.variable_values.get(name) for name in names}

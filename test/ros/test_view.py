@@ -128,12 +128,15 @@ def test_the_timeline_has_what_the_workcell_had_in_each_tick(own_domain: None, t
                 session.add(
                     Action("out", "move_joint", position=[position[0] + 0.5, *position[1:]],
                            reactions=[Reaction(far, start="back", event="far", capture=["arm.position[0]"])]),
-                    Action("back", "move_joint", position=position),
+                    Action("back", "move_joint", position=position,
+                           reactions=[Reaction(variable("arm.position[0]") > 5.0, stop=True)]),
                 )  # fmt: skip
+                page.get_by_text("Reactions", exact=True).click()
                 session.start("out")
                 until(page, lambda: any(each.name == "far" for each in list(events)))
                 at_rest = "arm.at_rest"
                 until(page, lambda: client.value(at_rest) and client.value("arm.position[0]") < position[0] + 1e-3)
+                page.get_by_role("listitem").filter(has_text="arm.position[0] > 5").get_by_text("✗ false").wait_for()
             recorded = TickFile(client.record(False)).arrays()
             ticks, last = recorded["tick"], int(recorded["tick"][-1])
             page.wait_for_function(f"last => {TIMELINE}.source.range.last > last", arg=last)
@@ -167,7 +170,9 @@ def test_the_timeline_has_what_the_workcell_had_in_each_tick(own_domain: None, t
             assert named["out"]["first"] == started.tick and named["out"]["last"] == fired.tick - 1
             assert named["back"]["first"] == fired.tick and named["out"]["session"] == started.session
             page.get_by_text("Events", exact=True).click()
-            page.get_by_text("; event far; out → back").wait_for()
+            page.get_by_text("; event far; out → back").click()
+            page.get_by_text("what follows is true now").wait_for()
+            page.get_by_text("the session has ended").or_(page.get_by_text("unknown session")).wait_for()
 
             # What a process that stands still has missed is a gap; nothing is drawn there.
             before = of_page(page, "range.last")

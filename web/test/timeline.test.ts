@@ -5,8 +5,9 @@ import { matching } from '../src/timeline/chooser.ts';
 import { LiveSource, type TimelineTaker } from '../src/timeline/live.ts';
 import { barColor, numberText, roundStep, strokeOf, timeText } from '../src/timeline/look.ts';
 import { Ranges } from '../src/timeline/ranges.ts';
+import { leadsTo, listed, wanted } from '../src/timeline/reactions.ts';
 import { Series } from '../src/timeline/series.ts';
-import type { Mark } from '../src/timeline/source.ts';
+import type { Bar, Mark, ReactionNow } from '../src/timeline/source.ts';
 import { readFrame, type TimelineWish, type WireMark } from '../src/timeline/wire.ts';
 import type { VariableInfo } from '../src/wire.ts';
 
@@ -281,4 +282,45 @@ test('sixteen variables are drawn apart, and an action has one colour', () => {
     const seen = new Set(ticks(0, 16).map((n) => JSON.stringify(strokeOf(n))));
     assert.equal(seen.size, 16);
     assert.equal(barColor('go'), barColor('go'));
+    assert.notEqual(barColor('up'), barColor('down'));
+});
+
+function reaction(owner: string, name: string, of: Partial<ReactionNow> = {}): ReactionNow {
+    const empty = {
+        condition: 'a',
+        start: '',
+        stop: false,
+        signal: '',
+        event: '',
+        fire_once: false,
+        keep_owner: false,
+    };
+    return { owner, name, ...empty, terms: [], ...of };
+}
+
+test('reactions of active actions are listed, and that of the chosen mark first', () => {
+    const bar = (session: string, action: string, last: number | null): Bar => ({
+        part: 'arm',
+        action,
+        session,
+        first: 1,
+        last,
+        began: false,
+    });
+    const fired: Mark = { ...mark({}), session: 's1', reaction: 'near', previousAction: 'out', currentAction: 'back' };
+    const found = wanted([bar('s1', 'back', null), bar('s2', 'old', 5), bar('', 'default', null)], fired);
+    assert.deepEqual([...found.sessions], [['s1', new Set(['back'])]]);
+    const all = [reaction('', 'free'), reaction('back', 'far'), reaction('out', 'near'), reaction('other', 'near')];
+    const names = listed(all, new Set(['back']), fired).map((each) => `${each.owner}.${each.name}`);
+    assert.deepEqual(names, ['out.near', '.free', 'back.far']);
+    const many = ['a', 'b', 'c', 'd', 'e'].map((session) => bar(session, 'x', null));
+    assert.equal(wanted(many, null).sessions.size, 4);
+});
+
+test('where a reaction leads is said in words', () => {
+    assert.equal(
+        leadsTo(reaction('a', 'r', { start: 'b', keep_owner: true, event: 'e' })),
+        'starts b beside a, event e',
+    );
+    assert.equal(leadsTo(reaction('', 'r', { stop: true, fire_once: true })), 'stops all actions of the session; once');
 });

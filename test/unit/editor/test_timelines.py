@@ -143,7 +143,7 @@ def test_E23_bars_begin_and_end_with_their_actions_and_learn_their_session_from_
     screen = Screen(loop)
     loop.give(batch([5, 6, 7, 8], [9, 9, 3, 3], a9="stop action", a3="down"))
     assert bars(screen.look()) == [(1, "stop action", "", 5, 6, True), (2, "down", "", 7, None, False)]
-    started = event(7, "action_started", current_action="down", session="s1")
+    started = event(7, "action_started", current_action="down", session="s1", part="arm, gripper")
     loop.give(batch([9, 10], [3, 3], a3="down"), events=[started])
     assert bars(screen.look()) == [(2, "down", "s1", 7, None, False)]
     loop.give(batch([11, 12], [0, 0]))
@@ -151,6 +151,17 @@ def test_E23_bars_begin_and_end_with_their_actions_and_learn_their_session_from_
     assert screen.look() == {}, "nothing is new"
     late = Screen(loop, of=screen.of)
     assert [bar[0] for bar in bars(late.look())] == [1, 2]
+
+
+def test_E23_an_action_that_is_active_already_has_the_session_of_its_last_start() -> None:
+    loop = Loop()
+    screen = Screen(loop)
+    starts = [event(tick, "action_started", current_action="down", session=session, part="arm")
+              for tick, session in ((1, "s1"), (3, "s2"))]  # fmt: skip
+    loop.give(events=starts)
+    screen.look()
+    loop.give(batch([50, 51], [3, 3], a3="down"))
+    assert bars(screen.look()) == [(1, "down", "s2", 50, None, True)]
 
 
 def test_E23_a_bar_does_not_go_on_across_a_gap() -> None:

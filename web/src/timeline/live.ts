@@ -3,7 +3,7 @@
 import type { VariableInfo } from '../wire.ts';
 import { Ranges } from './ranges.ts';
 import { emptyColumns, Series } from './series.ts';
-import type { Bar, Columns, Mark, Plottable, Samples, TickRange, TimelineSource } from './source.ts';
+import type { Bar, Columns, Mark, Plottable, ReactionNow, Samples, TickRange, TimelineSource } from './source.ts';
 import { readFrame, type TimelineWish, type WireBar, type WireMark, type WireNews } from './wire.ts';
 
 /** [s] that are kept. */
@@ -53,10 +53,14 @@ export class LiveSource implements TimelineSource, TimelineTaker {
     private readonly listeners = new Set<() => void>();
     private readonly seen = (): void => this.tellWish();
 
-    /** @param describe the state variables, with those of a session's actions if one is given. */
+    /**
+     * @param describe the state variables, with those of a session's actions if one is given.
+     * @param reactions see `TimelineSource`.
+     */
     constructor(
         private readonly link: TimelineLink,
         private readonly describe: (session: string) => Promise<VariableInfo[]>,
+        readonly reactions?: (session: string) => Promise<ReactionNow[] | string>,
     ) {
         this.tellWish();
         globalThis.document?.addEventListener('visibilitychange', this.seen);

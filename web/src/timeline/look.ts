@@ -19,11 +19,14 @@ export function strokeOf(n: number): Stroke {
     };
 }
 
+/** Actions in the order in which they were drawn first: neighbours differ. */
+const drawnActions = new Map<string, number>();
+
 /** Of an action: the same one wherever its name is. */
 export function barColor(action: string): string {
-    let sum = 0;
-    for (let i = 0; i < action.length; i++) sum = (sum * 31 + action.charCodeAt(i)) >>> 0;
-    return BARS[sum % BARS.length] as string;
+    const number = drawnActions.get(action) ?? drawnActions.size;
+    drawnActions.set(action, number);
+    return BARS[number % BARS.length] as string;
 }
 
 export interface MarkLook {

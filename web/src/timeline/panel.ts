@@ -2,8 +2,10 @@
 // the page that shows the workcell alone draws nothing of it until it is opened.
 
 import { Chooser } from './chooser.ts';
+import { element } from './element.ts';
 import { markLook, numberText, strokeOf, timeText } from './look.ts';
 import { LEFT, Plot, type Scope } from './plot.ts';
+import { ReactionList } from './reactions.ts';
 import type { Mark, Plottable, TickRange, TimelineSource } from './source.ts';
 
 /** [s] that are seen first, and at most and least ticks. */
@@ -24,17 +26,6 @@ export interface PanelOptions {
     onMark(mark: Mark | null): void;
 }
 
-function element<K extends keyof HTMLElementTagNameMap>(
-    kind: K,
-    className: string,
-    ...children: (Node | string)[]
-): HTMLElementTagNameMap[K] {
-    const made = document.createElement(kind);
-    made.className = className;
-    made.append(...children);
-    return made;
-}
-
 export class Panel {
     readonly plot: Plot;
     /** For tests: what it shows. */
@@ -47,6 +38,8 @@ export class Panel {
     private readonly problem = element('p', 'timeline-problem');
     private readonly pauseButton = element('button', '', 'Pause');
     private readonly chooser: Chooser;
+    /** null: a source that cannot tell. */
+    private readonly reactions: ReactionList | null;
     private readonly observer: ResizeObserver;
     private readonly unsubscribe: () => void;
     private names: string[];
@@ -73,6 +66,7 @@ export class Panel {
             () => source.variables.filter((each) => !this.names.includes(each.name)),
             (name) => this.add(name),
         );
+        this.reactions = source.reactions ? new ReactionList(source) : null;
         this.build();
         this.unsubscribe = source.subscribe(() => this.changed());
         this.observer = new ResizeObserver(() => this.drawSoon());
@@ -83,6 +77,7 @@ export class Panel {
 
     close(): void {
         this.unsubscribe();
+        this.reactions?.close();
         this.observer.disconnect();
         if (this.waiting) cancelAnimationFrame(this.waiting);
         this.container.replaceChildren();
@@ -148,6 +143,7 @@ export class Panel {
         const events = element('details', 'timeline-list', element('summary', '', 'Events'), this.list);
         events.addEventListener('toggle', () => this.drawSoon());
         const body = element('div', 'timeline-body', this.stage, events);
+        if (this.reactions) body.append(this.reactions.element);
         this.container.replaceChildren(tools, this.problem, this.legend, body);
         this.listen();
     }
@@ -337,6 +333,7 @@ export class Panel {
 
     chooseMark(mark: Mark | null): void {
         this.mark = mark;
+        this.reactions?.show(mark);
         this.options.onMark(mark);
         if (mark) this.read(mark.tick);
     }

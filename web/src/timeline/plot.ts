@@ -53,7 +53,14 @@ export class Plot {
     /** [px] that it needs at least. */
     heightFor(chosen: readonly Plottable[]): number {
         const strips = Math.max(new Set(chosen.map((each) => each.unit)).size, 1);
-        return AXIS + MARKS + LANE * this.source.parts.length + LEAST_STRIP * strips + 8;
+        return AXIS + MARKS + LANE * this.lanes.length + LEAST_STRIP * strips + 8;
+    }
+
+    /** Parts that had an action: sensors seldom have. */
+    private get lanes(): string[] {
+        const { range } = this.source;
+        const parts = new Set(range ? this.source.bars(range).map((bar) => bar.part) : []);
+        return this.source.parts.filter((part) => parts.has(part));
     }
 
     tickAt(x: number, { first, last }: TickRange): number {
@@ -94,14 +101,14 @@ export class Plot {
         context.fillRect(0, 0, width, height);
         context.font = FONT;
         context.textBaseline = 'middle';
-        const lanes = this.source.parts.length * LANE;
+        const lanes = this.lanes;
         const bottom = height - AXIS;
-        this.marksTop = bottom - lanes - MARKS;
+        this.marksTop = bottom - lanes.length * LANE - MARKS;
         const strips = this.strips(scope, this.marksTop - 4);
         this.drawTime(scope, bottom);
         this.drawGaps(scope, bottom);
         for (const strip of strips) this.drawStrip(strip, scope);
-        this.drawBars(scope, this.marksTop + MARKS);
+        this.drawBars(lanes, scope, this.marksTop + MARKS);
         this.drawMarks(scope, bottom);
         this.drawPlaces(scope, bottom);
         this.drawn += 1;
@@ -228,7 +235,7 @@ export class Plot {
         context.strokeRect(LEFT + 0.5, strip.top + 0.5, this.width - 1, strip.height - 1);
         if (!isKnown) return;
         context.textAlign = 'right';
-        const step = roundStep(high - low, Math.max(strip.height / 26, 2));
+        const step = roundStep(high - low, Math.max(strip.height / 22, 3));
         for (let value = Math.ceil(low / step) * step; value <= high; value += step) {
             const y = Math.round(yAt(value));
             context.fillStyle = '#e8edf3';
@@ -295,11 +302,11 @@ export class Plot {
         }
     }
 
-    private drawBars(scope: Scope, top: number): void {
+    private drawBars(lanes: readonly string[], scope: Scope, top: number): void {
         const { context, source } = this;
         const bars = source.bars(whole(scope));
         const now = source.range?.last ?? 0;
-        for (const [lane, part] of source.parts.entries()) {
+        for (const [lane, part] of lanes.entries()) {
             const y = top + lane * LANE;
             context.fillStyle = INK;
             context.textAlign = 'left';

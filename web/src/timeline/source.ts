@@ -67,6 +67,33 @@ export interface Bar {
     began: boolean;
 }
 
+/** A condition, or a term of it, with what it is now. */
+export interface Term {
+    /** 0: the whole condition. */
+    depth: number;
+    text: string;
+    /** true, false, unknown, or "not listed": a variable is not known here. */
+    truth: string;
+    /** Of its variables, if no term is below it; null: unknown; of a vector its elements. */
+    values: Record<string, number | null | (number | null)[]>;
+}
+
+/** A reaction as it is defined, and why it is true now or not. */
+export interface ReactionNow {
+    /** Id of its action; empty: free-standing. */
+    owner: string;
+    name: string;
+    condition: string;
+    /** Where it leads: ids of actions; a stop; a signal; the user's event. */
+    start: string;
+    stop: boolean;
+    signal: string;
+    event: string;
+    fire_once: boolean;
+    keep_owner: boolean;
+    terms: Term[];
+}
+
 export interface TimelineSource {
     /** [s] of a tick. */
     readonly period: number;
@@ -91,6 +118,9 @@ export interface TimelineSource {
     gaps(range: TickRange): TickRange[];
     marks(range: TickRange): readonly Mark[];
     bars(range: TickRange): readonly Bar[];
+
+    /** The reactions of a session with present values; a text: why they cannot be told. Not of a recording. */
+    reactions?(session: string): Promise<ReactionNow[] | string>;
 
     /** Call back after each change; returns what ends that. */
     subscribe(changed: () => void): () => void;

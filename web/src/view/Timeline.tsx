@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { ask } from '../server.ts';
 import { thePage, usePage } from '../store/page.ts';
 import type { Panel } from '../timeline/panel.ts';
-import type { Mark, TimelineSource } from '../timeline/source.ts';
+import type { Mark, ReactionNow, TimelineSource } from '../timeline/source.ts';
 import type { Answer, VariableInfo } from '../wire.ts';
 
 const CHOSEN = 'robot_rt_control.plotted';
@@ -78,9 +78,13 @@ export function LiveTimeline() {
         let closed = false;
         const describe = async (session: string): Promise<VariableInfo[]> =>
             (await ask<Answer & { variables?: VariableInfo[] }>('variables', { session })).variables ?? [];
+        const explain = async (session: string): Promise<ReactionNow[] | string> => {
+            const found = await ask<Answer & { reactions?: ReactionNow[] }>('reactions', { session });
+            return found.reactions ?? found.message;
+        };
         void import('../timeline/timeline.ts').then((loaded) => {
             if (closed) return;
-            made = new loaded.LiveSource(thePage().link, describe);
+            made = new loaded.LiveSource(thePage().link, describe, explain);
             setSource(made);
         });
         return () => {
