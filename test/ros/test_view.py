@@ -101,7 +101,8 @@ def test_the_timeline_has_what_the_workcell_had_in_each_tick(own_domain: None, t
     events: list[Event] = []
     arguments = ["--workcell", "arm7", "--controllers", "false", "--no-frames"]
     environment = {"XDG_DATA_HOME": str(tmp_path), "ROBOT_RT_CONTROL_RECORDINGS": str(tmp_path / "recordings")}
-    names = ["arm.position[0]", "arm.commanded_position[0]", "arm.operational_state", "interval", "deadline_misses"]
+    names = ["arm.position[0]", "arm.commanded_position[0]", "arm.operational_state", "interval", "deadline_misses",
+             "lateness"]  # fmt: skip
     with (
         DemoWorkcell(arguments, tmp_path / "workcell.log", environment=environment) as cell,
         Client("looking", timeout_s=60.0) as client,
@@ -157,6 +158,8 @@ def test_the_timeline_has_what_the_workcell_had_in_each_tick(own_domain: None, t
             known = ~np.isnan(found[1]) & ~np.isnan(own)
             assert np.allclose(found[1][known], own[known], rtol=0, atol=1e-12) and known.sum() > 0.9 * len(own)
 
+            late = samples(page, "lateness", within)[1]
+            assert np.isfinite(late).all() and (late >= 0.0).all() and late.max() > 0.0
             started = next(each for each in events if each.kind == "action_started" and each.current_action == "out")
             fired = next(each for each in events if each.kind == "reaction_fired" and each.reaction)
             page.wait_for_function(f"tick => {TIMELINE}.source.marks({{first: tick, last: tick}}).length > 0",

@@ -228,7 +228,7 @@ class RealtimeExecutorNode(WorkcellNode):
             self._made.append(self._clock_publisher)
         clock_topic = self._clock_publisher.topic_name if self._core().options.clock == LOCKSTEP else ""
         health = HealthTopic(self, self._core(), clock_topic)
-        ticks = TickTopics(self, self._core().ring, workcell.period)
+        ticks = TickTopics(self, self._core().ring, workcell.period, lambda: self._core().schedule)
         self._made += [health.publisher, *ticks.publishers]
         self._periodic += [
             Periodic(self._publish_status, _STATUS_S, self.callback_failed),

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String, UInt8MultiArray
 
+from robot_rt_control.realtime.executor.schedule import Schedule
 from robot_rt_control.realtime.executor.tick_ring import TickRing
 from robot_rt_control.recording.columns import TIME
 from robot_rt_control.ros.tick_batches import MAX_ROWS, NAMES, VALUES, TickBatch, TickNames
 
 LOOK_S = 0.04
 """[s] Between two batches."""
-INTERVAL, MISSES = "interval", "deadline_misses"
+INTERVAL, LATENESS, MISSES = "interval", "lateness", "deadline_misses"
 _AT_ONCE = 2
 """Batches of a look: a loop in simulated time may be faster than anybody reads."""
 _KEPT = 25
@@ -29,20 +31,23 @@ class TickTopics:
         node: the executor's.
         ring: of its loop.
         period: of the loop [s].
+        schedule: when its ticks are due; None: nothing is late, because the wall clock does not drive it.
     """
 
-    def __init__(self, node: Any, ring: TickRing, period: float) -> None:
-        self._ring, self._next = ring, 1
+    def __init__(
+        self, node: Any, ring: TickRing, period: float, schedule: Callable[[], Schedule | None] = lambda: None
+    ) -> None:
+        self._ring, self._next, self._schedule = ring, 1, schedule
         self._known: dict[int, str] = {}
         parts = [part["name"] for part in ring.parts()]
-        self._time = ring.word(TIME)
+        self._time, self._misses = ring.word(TIME), ring.word(MISSES)
         width = 1 + sum(column.width for column in ring.columns)
         self._actions = [ring.word(f"{part}.action") for part in parts]
         self._names = TickNames(
             version=random.getrandbits(32),
             period=period,
-            columns=width + 1,
-            variables={**ring.variables(), MISSES: ring.word(MISSES), INTERVAL: width},
+            columns=width + 2,
+            variables={**ring.variables(), MISSES: ring.word(MISSES), INTERVAL: width, LATENESS: width + 1},
             actions=dict(zip(parts, self._actions, strict=True)),
             integers=frozenset((0, ring.word(MISSES), *self._actions, *(ring.word(f"{p}.state") for p in parts))),
         )
@@ -77,7 +82,10 @@ class TickTopics:
         joined = np.concatenate([before if len(before) else rows[:1], rows])
         follow = np.diff(joined[:, 0]) == 1
         intervals = np.where(follow, np.diff(joined[:, self._time]) * 1e-9, np.nan)
-        whole = np.concatenate([rows, intervals.view(np.int64)[:, None]], axis=1)
+        schedule, late = self._schedule(), np.full(len(rows), np.nan)
+        if schedule is not None:
+            late = schedule.lateness(rows[:, 0], rows[:, self._time], rows[:, self._misses])
+        whole = np.concatenate([rows, np.stack([intervals, late], axis=1).view(np.int64)], axis=1)
         batch = TickBatch(version=self._names.version, rows=whole, action_names=self._action_names(rows))
         self._values.publish(UInt8MultiArray(data=batch.packed()))
 
