@@ -1,7 +1,7 @@
 // Requests to the editor's server, and the socket that shows what is true now.
 
-import type { TimelineTaker } from './timeline/live.ts';
-import type { TimelineWish, WireNews } from './timeline/wire.ts';
+import type { TimelineTaker, TimelineWish } from './timeline/live.ts';
+import type { WireNews } from './timeline/wire.ts';
 import type { Answer, DrawnShape, Live, SceneLink } from './wire.ts';
 
 export class NotEntered extends Error {}

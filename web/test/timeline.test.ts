@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { matching } from '../src/timeline/chooser.ts';
-import { LiveSource, type TimelineTaker } from '../src/timeline/live.ts';
+import { readFrame } from '../src/timeline/frame.ts';
+import { LiveSource, type TimelineTaker, type TimelineWish } from '../src/timeline/live.ts';
 import { barColor, numberText, roundStep, strokeOf, timeText } from '../src/timeline/look.ts';
 import { Ranges } from '../src/timeline/ranges.ts';
 import { leadsTo, listed, wanted } from '../src/timeline/reactions.ts';
 import { Series } from '../src/timeline/series.ts';
-import type { Bar, Mark, ReactionNow } from '../src/timeline/source.ts';
-import { readFrame, type TimelineWish, type WireMark } from '../src/timeline/wire.ts';
+import type { Bar, Mark } from '../src/timeline/source.ts';
+import type { ReactionNow, WireMark } from '../src/timeline/wire.ts';
 import type { VariableInfo } from '../src/wire.ts';
 
 /** As robot_rt_control/editor/timelines.py packs it. */

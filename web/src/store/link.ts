@@ -1,8 +1,7 @@
 // The live state, and whether the editor still speaks.
 
 import { type Drawer, LiveSocket } from '../server.ts';
-import type { TimelineTaker } from '../timeline/live.ts';
-import type { TimelineWish } from '../timeline/wire.ts';
+import type { TimelineTaker, TimelineWish } from '../timeline/live.ts';
 import type { Live } from '../wire.ts';
 import type { Changes } from './changes.ts';
 

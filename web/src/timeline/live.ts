@@ -1,10 +1,11 @@
 // The timeline of a robot that runs: the last ten minutes of what is shown, as the editor's server sends it.
 
 import type { VariableInfo } from '../wire.ts';
+import { readFrame } from './frame.ts';
 import { Ranges } from './ranges.ts';
 import { emptyColumns, Series } from './series.ts';
-import type { Bar, Columns, Mark, Plottable, ReactionNow, Samples, TickRange, TimelineSource } from './source.ts';
-import { readFrame, type TimelineWish, type WireBar, type WireMark, type WireNews } from './wire.ts';
+import type { Bar, Columns, Mark, Plottable, Samples, TickRange, TimelineSource } from './source.ts';
+import type { ReactionNow, WireBar, WireMark, WireNews } from './wire.ts';
 
 /** [s] that are kept. */
 const KEPT_S = 600;
@@ -13,6 +14,14 @@ const MOST_SAMPLES = 20_000;
 /** [Hz] of news: as often as a person sees, and seldom for a page that nobody sees. */
 const RATE = 20;
 const HIDDEN_RATE = 2;
+
+/** What a page wants of a timeline. */
+export interface TimelineWish {
+    choice: number;
+    names: readonly string[];
+    /** [Hz]; 0: nothing. */
+    rate: number;
+}
 
 /** The socket of the page. */
 export interface TimelineLink {
@@ -179,12 +188,12 @@ export class LiveSource implements TimelineSource, TimelineTaker {
         if (this.allMarks.length > MOST_MARKS) this.allMarks.splice(0, MOST_MARKS / 10);
     }
 
-    private takeSamples(name: string, samples: [number, number | null][]): void {
+    private takeSamples(name: string, samples: (number | null)[][]): void {
         if (!this.chosen.includes(name)) return;
         const sparse = this.sparse.get(name) ?? { ticks: [], values: [] };
         this.sparse.set(name, sparse);
         for (const [tick, value] of samples) {
-            if (tick <= (sparse.ticks.at(-1) ?? -1)) continue;
+            if (typeof tick !== 'number' || tick <= (sparse.ticks.at(-1) ?? -1)) continue;
             sparse.ticks.push(tick);
             sparse.values.push(value ?? Number.NaN);
         }

@@ -2,7 +2,8 @@
 
 import { element } from './element.ts';
 import { numberText, timeText } from './look.ts';
-import type { Bar, Mark, ReactionNow, Term, TimelineSource } from './source.ts';
+import type { Bar, Mark, TimelineSource } from './source.ts';
+import type { ReactionNow, Term } from './wire.ts';
 
 /** [ms] between two looks while the list is open. */
 const LOOK_MS = 1000;

@@ -1,6 +1,8 @@
 // What a timeline shows, wherever it comes from: a robot that runs (live.ts), or a recording.
 // Whoever has a source gives it to <Timeline source currentTick onSeek /> (view/Timeline.tsx).
 
+import type { ReactionNow } from './wire.ts';
+
 /** A number that can be plotted. */
 export interface Plottable {
     name: string;
@@ -65,33 +67,6 @@ export interface Bar {
     last: number | null;
     /** It was active before `first` already: what is earlier is not known. */
     began: boolean;
-}
-
-/** A condition, or a term of it, with what it is now. */
-export interface Term {
-    /** 0: the whole condition. */
-    depth: number;
-    text: string;
-    /** true, false, unknown, or "not listed": a variable is not known here. */
-    truth: string;
-    /** Of its variables, if no term is below it; null: unknown; of a vector its elements. */
-    values: Record<string, number | null | (number | null)[]>;
-}
-
-/** A reaction as it is defined, and why it is true now or not. */
-export interface ReactionNow {
-    /** Id of its action; empty: free-standing. */
-    owner: string;
-    name: string;
-    condition: string;
-    /** Where it leads: ids of actions; a stop; a signal; the user's event. */
-    start: string;
-    stop: boolean;
-    signal: string;
-    event: string;
-    fire_once: boolean;
-    keep_owner: boolean;
-    terms: Term[];
 }
 
 export interface TimelineSource {

@@ -1,28 +1,5 @@
-// What the editor's server sends to a timeline: robot_rt_control/editor/timelines.py.
-
-/** [bytes] The first word says that it is a frame of ticks. */
-const HEAD = 24;
-
-/** Ticks in a row, and the values of chosen variables in each. */
-export interface Frame {
-    /** Which choice of names it is of. */
-    choice: number;
-    first: number;
-    count: number;
-    /** Place among the chosen names → values; those of other names are not known in every tick. */
-    values: Map<number, Float64Array>;
-}
-
-/** @throws RangeError if it is cut off. */
-export function readFrame(bytes: ArrayBuffer): Frame {
-    const view = new DataView(bytes);
-    const [choice, count, names] = [4, 16, 20].map((at) => view.getUint32(at, true)) as [number, number, number];
-    const values = new Map<number, Float64Array>();
-    const at = HEAD + 4 * (names + (names % 2));
-    for (let n = 0; n < names; n++)
-        values.set(view.getUint32(HEAD + 4 * n, true), new Float64Array(bytes, at + 8 * n * count, count));
-    return { choice, first: view.getFloat64(8, true), count, values };
-}
+// What the editor's server sends to a timeline as JSON: robot_rt_control/editor/timelines.py and reactions.py.
+// test/unit/editor/test_wire.py holds it equal to what Python sends.
 
 export interface WireMark {
     /** Counts them from 1: what is left out was lost. */
@@ -66,14 +43,33 @@ export interface WireNews {
     marks?: WireMark[];
     /** New ones, and those that have changed. */
     bars?: WireBar[];
-    /** Name → tick and value; null: unknown. */
-    samples?: Record<string, [number, number | null][]>;
+    /** Name → tick and value of each; null: unknown. */
+    samples?: Record<string, (number | null)[][]>;
 }
 
-/** What a page wants of a timeline. */
-export interface TimelineWish {
-    choice: number;
-    names: readonly string[];
-    /** [Hz]; 0: nothing. */
-    rate: number;
+/** A condition, or a term of it, with what it is now. */
+export interface Term {
+    /** 0: the whole condition. */
+    depth: number;
+    text: string;
+    /** true, false, unknown, or "not listed": a variable is not known here. */
+    truth: string;
+    /** Of its variables, if no term is below it; null: unknown; of a vector its elements. */
+    values: Record<string, number | null | (number | null)[]>;
+}
+
+/** A reaction as it is defined, and why it is true now or not. */
+export interface ReactionNow {
+    /** Id of its action; empty: free-standing. */
+    owner: string;
+    name: string;
+    condition: string;
+    /** Where it leads: ids of actions; a stop; a signal; the user's event. */
+    start: string;
+    stop: boolean;
+    signal: string;
+    event: string;
+    fire_once: boolean;
+    keep_owner: boolean;
+    terms: Term[];
 }

@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from 'react';
 import { ask } from '../server.ts';
 import { thePage, usePage } from '../store/page.ts';
 import type { Panel } from '../timeline/panel.ts';
-import type { Mark, ReactionNow, TimelineSource } from '../timeline/source.ts';
+import type { Mark, TimelineSource } from '../timeline/source.ts';
+import type { ReactionNow } from '../timeline/wire.ts';
 import type { Answer, VariableInfo } from '../wire.ts';
 
 const CHOSEN = 'robot_rt_control.plotted';

@@ -26,7 +26,8 @@ def test_it_is_the_lateness_that_the_loop_itself_has_measured(world: World) -> N
     ring = TickRing(world, channel, rows=4000, after=2)
     options = {"priority": 0, "cpu": -1, "lock": False, "native_silence_s": 9.0, "python_silence_s": 9.0}
     thread = RealtimeThread(world.memory, channel, period_ns=1_000_000, **options)  # type: ignore[arg-type]
-    assert thread.schedule is None
+    before = thread.schedule
+    assert before is None
     thread.start()
     deadline = time.monotonic() + 60.0
     while ring.last < 300 and time.monotonic() < deadline:
