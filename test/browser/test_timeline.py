@@ -303,6 +303,28 @@ def test_what_was_plotted_comes_back_and_a_closed_timeline_costs_nothing(
     page.get_by_text("Plot a variable").wait_for(state="detached")
 
 
+def test_it_is_in_the_editors_tab_too_and_loaded_when_it_is_opened(
+    come: Callable[..., Any], robot: MemoryRobot, picture: Any
+) -> None:
+    bring(robot, "iiwa")
+    robot.news = TimelineNews(names=NAMES)
+    page = come()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.get_by_role("button", name="Robot", exact=True).click()
+    page.get_by_role("button", name="Timeline", exact=True).wait_for()
+    assert not any("timeline.js" in url for url in asked)
+    page.get_by_role("button", name="Timeline", exact=True).click()
+    page.wait_for_function(f"() => {TIMELINE}?.source?.variables.length === 3")
+    assert any("timeline.js" in url for url in asked)
+    plot(page, "arm.position[0]")
+    feed(robot, 1, 9000, *EVENTS)
+    shown(page, 9000)
+    picture(page, "timeline_tab")
+    page.get_by_role("button", name="Robot", exact=True).click()
+    until(page, lambda: not robot.timeline_followed)
+
+
 def test_another_executor_begins_anew(watch: Callable[..., Any], robot: MemoryRobot) -> None:
     page = watch(watching=True)
     plot(page, "arm.position[0]")
