@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import struct
 import time
@@ -27,6 +28,7 @@ _KEPT = 500
 _MAGIC = 0xFFFFFFFF
 """The first word of a frame of ticks; of the joints' frames it is the version of a scene."""
 _HEAD = struct.Struct("<IIdII")
+_log = logging.getLogger(__name__)
 _NOT_SHOWN = frozenset({Kind.COMMAND_DONE, Kind.TABLES_INSTALLED})
 
 
@@ -139,7 +141,11 @@ class Timelines:
         if now - self._looked < _FRESH_S:
             return
         self._looked, self._is_followed = now, True
-        news = self._robot.timeline()
+        try:
+            news = self._robot.timeline()
+        except Exception as error:  # else no timeline would be shown anything any more
+            _log.warning("the loop's ticks cannot be read: %s: %s", type(error).__name__, error)
+            return
         if news.names is not None and (self._names is None or news.names.version != self._names.version):
             self._forget_ticks()
             self._marks.clear()

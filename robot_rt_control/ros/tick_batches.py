@@ -19,7 +19,11 @@ from numpy.typing import NDArray
 NAMES, VALUES = "ticks/names", "ticks/values"
 """Topics below the executor's node: std_msgs/String, kept for who comes later; std_msgs/UInt8MultiArray."""
 MAX_ROWS = 500
-"""Ticks of a batch at most: of a loop that ticks faster, the latest."""
+"""Ticks of a batch at most."""
+MAX_WORDS = 1 << 22
+"""Rows times columns of a batch at most: a column that does not change takes no room in the message, but does here."""
+_LONGEST_S = 60.0
+"""No loop's period is so long [s]."""
 _HEAD = struct.Struct("<4I")
 """Version of the names, rows, columns, bytes of the JSON at the end."""
 
@@ -58,7 +62,7 @@ def names_of(text: str) -> TickNames:
     except (AttributeError, KeyError, RecursionError, TypeError) as error:
         raise ValueError(f"names of ticks: {error!r}") from None
     columns = {*names.variables.values(), *names.actions.values(), *names.integers}
-    if not (names.period > 0.0 and all(0 <= column < names.columns for column in columns)):
+    if not (0.0 < names.period < _LONGEST_S and all(0 <= column < names.columns for column in columns)):
         raise ValueError("names of ticks: a column that there is not, or no period")
     return names
 
@@ -95,7 +99,7 @@ def batch_of(data: bytes) -> TickBatch:
     if len(data) < _HEAD.size:
         raise ValueError("a batch of ticks that ends too early")
     version, n, columns, n_names = _HEAD.unpack_from(data)
-    if not (0 < n <= MAX_ROWS and 0 < columns <= len(data) // 8):
+    if not (0 < n <= MAX_ROWS and 0 < columns <= len(data) // 8 and n * columns <= MAX_WORDS):
         raise ValueError("a batch of ticks of another size")
     at = _HEAD.size + (columns + 7) // 8
     varies = np.unpackbits(np.frombuffer(data[_HEAD.size : at], np.uint8), count=columns).astype(bool)

@@ -13,7 +13,7 @@ from std_msgs.msg import String, UInt8MultiArray
 from robot_rt_control.realtime.executor.schedule import Schedule
 from robot_rt_control.realtime.executor.tick_ring import TickRing
 from robot_rt_control.recording.columns import TIME
-from robot_rt_control.ros.tick_batches import MAX_ROWS, NAMES, VALUES, TickBatch, TickNames
+from robot_rt_control.ros.tick_batches import MAX_ROWS, MAX_WORDS, NAMES, VALUES, TickBatch, TickNames
 
 LOOK_S = 0.04
 """[s] Between two batches."""
@@ -74,8 +74,9 @@ class TickTopics:
         """Publish the oldest ticks that were not published yet, up to MAX_ROWS: the loop overwrites them first."""
         first = max(self._next, last - self._ring.rows + 1)
         # One row more than is sent: the interval before the first one.
-        rows = self._ring.take(first - 1, min(last, first + MAX_ROWS - 1))
-        self._next = min(last, first + MAX_ROWS - 1) + 1
+        until = min(last, first + min(MAX_ROWS, MAX_WORDS // self._names.columns) - 1)
+        rows = self._ring.take(first - 1, until)
+        self._next = until + 1
         before, rows = rows[rows[:, 0] < first], rows[rows[:, 0] >= first]
         if not len(rows):
             return

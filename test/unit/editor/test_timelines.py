@@ -199,6 +199,21 @@ def test_E22_samples_of_what_is_not_in_every_tick() -> None:
     assert screen.of.sessions == ["s1"] and screen.look() == {}
 
 
+def test_a_look_that_fails_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = Loop()
+    screen = Screen(loop, "speed")
+
+    def fail() -> TimelineNews:
+        raise RuntimeError("the middleware")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(loop, "timeline", fail)
+        assert "layout" in screen.look()
+    loop.give(batch([1, 2]))
+    screen.look()
+    assert screen.ticks == [1, 2]
+
+
 def test_another_executor_begins_anew() -> None:
     loop = Loop()
     screen = Screen(loop, "speed")

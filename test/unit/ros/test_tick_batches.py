@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from robot_rt_control.ros.tick_batches import MAX_ROWS, TickBatch, TickNames, batch_of, names_of
+from robot_rt_control.ros.tick_batches import MAX_ROWS, MAX_WORDS, TickBatch, TickNames, batch_of, names_of
 
 NAMES = TickNames(
     version=7, period=0.001, columns=4, variables={"arm.position[0]": 1, "interval": 3}, actions={"arm": 2},
@@ -51,7 +51,7 @@ def test_names_are_read_again() -> None:
 
 @pytest.mark.parametrize("text", [
     "", "{", "[]", "{}", "[" * 100_000, NAMES.text().replace('"columns": 4', '"columns": 3'),
-    NAMES.text().replace("0.001", "0"), NAMES.text().replace("0.001", "NaN"),
+    NAMES.text().replace("0.001", "0"), NAMES.text().replace("0.001", "Infinity"), NAMES.text().replace("0.001", "NaN"),
     NAMES.text().replace('"arm.position[0]": 1', '"arm.position[0]": -1'),
 ])  # fmt: skip
 def test_names_that_are_none_are_refused(text: str) -> None:
@@ -66,6 +66,10 @@ def test_a_batch_that_is_none_is_refused() -> None:
     wrong = [bytes(TickBatch(version=1, rows=each, action_names={}).packed()) for each in (back, twice, many)]
     for n in range(len(good)):
         wrong.append(good[:n])
+    wide = np.zeros((MAX_ROWS, MAX_WORDS // MAX_ROWS + 1), np.int64)
+    wide[:, 0] = np.arange(MAX_ROWS)
+    wrong.append(bytes(TickBatch(version=1, rows=wide, action_names={}).packed()))
+    assert len(wrong[-1]) < 100_000, "a short message of much memory"
     for data in (*wrong, good + b" ", good[:-1] + b"]", bytes(16), b"\xff" * 1000):
         with pytest.raises(ValueError):
             batch_of(data)
