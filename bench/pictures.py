@@ -1,8 +1,8 @@
 """Makes the pictures of the pages: ./run shell python bench/pictures.py
 
 All are taken of the real thing: the demonstration, examples and the pages' own programs in lockstep, a plan in its
-replay, the editor during a run of example 20 on the bench, the view of an arm that moves, and measured latenesses.
-Needs PyBullet, MuJoCo, and an installed Chromium or Chrome; for the latenesses, ros2_control.
+replay, the editor during a run of example 20 on the bench, the view of an arm that moves, its timeline, and measured
+latenesses. Needs PyBullet, MuJoCo, and an installed Chromium or Chrome; for the latenesses, ros2_control.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from robot_rt_control.blueprint.remote import Blueprints, StartRequest
-from robot_rt_control.client import Action, Client
+from robot_rt_control.client import Action, Client, Reaction, variable
 from robot_rt_control.demo.demo_workcell import DemoWorkcell
 from robot_rt_control.model.workcell.simulators import SIMULATORS
 from robot_rt_control.testing.lockstep_client import LockstepClient
@@ -200,6 +200,42 @@ def of_view(folder: Path) -> None:
     kept(folder / "view.png", "view")
 
 
+def of_timeline(folder: Path) -> None:
+    """The timeline, while two actions are switched by a rangefinder."""
+    from playwright.sync_api import sync_playwright
+
+    arguments = ["--workcell", "iiwa", "--controllers", "false", "--view", "--editor-port", "0"]
+    log = folder / "workcell.log"
+    with (
+        DemoWorkcell(arguments, log, environment={"XDG_DATA_HOME": str(folder)}) as workcell,
+        Client("pictures", timeout_s=60.0) as client,
+        sync_playwright() as playwright,
+    ):
+        workcell.wait_until_ready(client, lambda _: None, 900.0)
+        page = browser_page(playwright, re.findall(r"http://127\.0\.0\.1:\d+/\S*", log.read_text())[0])
+        page.wait_for_function("() => document.querySelector('.robot-scene')?.view?.shown")
+        page.get_by_role("button", name="Timeline", exact=True).click()
+        page.wait_for_function("() => document.querySelector('.timeline-panel')?.source?.range")
+        for name in ("rangefinder.distance", "arm.velocity[1]", "arm.velocity[3]"):
+            page.get_by_role("combobox", name="Plot a variable").fill(name)
+            page.keyboard.press("Enter")
+        page.get_by_text("Reactions", exact=True).click()
+        distance = variable("rangefinder.distance")
+        with client.session("arm") as session:
+            session.add(
+                Action("down", "velocity_move", linear=[0, 0, -0.1],
+                       reactions=[Reaction(distance < 0.35, start="up", name="near")]),
+                Action("up", "velocity_move", linear=[0, 0, 0.1],
+                       reactions=[Reaction(distance > 0.50, start="down", name="far")]),
+            )  # fmt: skip
+            session.start("down")
+            page.locator(".timeline-reaction").wait_for()
+            page.wait_for_timeout(10_000)
+            page.screenshot(path=str(folder / "timeline.png"))
+        page.context.close()
+    kept(folder / "timeline.png", "timeline")
+
+
 def browser_page(playwright: Any, link: str) -> Any:
     """A page of an installed browser, which draws 3D without a graphics card."""
     browser_path = next((path for name in BROWSERS if (path := shutil.which(name))), None)
@@ -224,6 +260,7 @@ PARTS: dict[str, Callable[[Path], None]] = {
     "editor": of_editor,
     "compared": of_compared,
     "view": of_view,
+    "timeline": of_timeline,
 }
 
 

@@ -12,6 +12,7 @@ const ALLOWED = /^(MIT|ISC|BSD-2-Clause|BSD-3-Clause|Apache-2\.0|0BSD)$/;
 /** Of the page that is opened first; and of what it loads when somebody opens the view of the workcell. */
 const LARGEST = 1_300_000;
 const LARGEST_VIEW = 700_000;
+const LARGEST_TIMELINE = 50_000;
 /** Of the page that shows the workcell alone, beside what draws it. */
 const LARGEST_VIEW_PAGE = 250_000;
 
@@ -51,11 +52,11 @@ const common = {
 };
 
 /** Files that are loaded apart: source → name in the page. */
-const APART = { 'scene/view.ts': './view.js', './three.ts': './three.js' };
+const APART = { 'scene/view.ts': './view.js', './three.ts': './three.js', 'timeline/timeline.ts': './timeline.js' };
 const apart = {
     name: 'apart',
     setup: (it) =>
-        it.onResolve({ filter: /(scene\/view|\/three)\.ts$/ }, ({ path, kind }) => {
+        it.onResolve({ filter: /(scene\/view|\/three|timeline\/timeline)\.ts$/ }, ({ path, kind }) => {
             const found = Object.entries(APART).find(([source]) => path.endsWith(source));
             return kind === 'entry-point' || !found ? undefined : { path: found[1], external: true };
         }),
@@ -66,6 +67,7 @@ for (const [source, name, format] of [
     ['view_page.tsx', 'view_page.js', 'esm'],
     ['scene/view.ts', 'view.js', 'esm'],
     ['scene/three.ts', 'three.js', 'esm'],
+    ['timeline/timeline.ts', 'timeline.js', 'esm'],
 ]) {
     const files = { entryPoints: [join(here, 'src', source)], outfile: join(out, name), format };
     results.push(await build({ ...common, ...files, plugins: [apart] }));
@@ -94,5 +96,9 @@ if (size > LARGEST) throw new Error(`the bundle has ${size} bytes, more than ${L
 const pageSize = sizeOf('view_page.js');
 if (pageSize > LARGEST_VIEW_PAGE) throw new Error(`view_page.js has ${pageSize} bytes, more than ${LARGEST_VIEW_PAGE}`);
 if (viewSize > LARGEST_VIEW) throw new Error(`the view has ${viewSize} bytes, more than ${LARGEST_VIEW}`);
+const timelineSize = sizeOf('timeline.js');
+if (timelineSize > LARGEST_TIMELINE) throw new Error(`timeline.js has ${timelineSize} bytes, > ${LARGEST_TIMELINE}`);
 writeFileSync(join(out, 'sources.sha256'), `${digest()}\n`);
-console.log(`${packages.size} packages, ${size} bytes; of the view ${pageSize} and ${viewSize}`);
+console.log(
+    `${packages.size} packages, ${size} bytes; of the view ${pageSize} and ${viewSize}, timeline ${timelineSize}`,
+);

@@ -13,10 +13,10 @@ from robot_rt_control.client.program_state import ProgramState, StrategyState
 from robot_rt_control.definitions.definitions import (
     ActionDefinition,
     ParameterValue,
-    ReactionDefinition,
     StrategyDefinition,
 )
 from robot_rt_control.definitions.motion_command import MotionCommand
+from robot_rt_control.ros.conversions import reaction_message
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 _LAST_COUNT = 2**53
@@ -35,21 +35,6 @@ def parameter_messages(values: Iterable[ParameterValue]) -> list[Any]:
             message.values = [float(number) for number in numbers]
         messages.append(message)
     return messages
-
-
-def reaction_message(reaction: ReactionDefinition) -> Any:
-    """msg/Reaction."""
-    return msg.Reaction(
-        name=reaction.name,
-        condition=reaction.condition,
-        start=", ".join(reaction.start),
-        stop=reaction.stop,
-        signal=reaction.signal,
-        event=reaction.event,
-        fire_once=reaction.fire_once,
-        keep_owner=reaction.keep_owner,
-        capture=list(reaction.capture),
-    )
 
 
 def _strategy_message(strategy: StrategyDefinition) -> Any:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from robot_rt_control.ros.tick_batches import TickBatch, TickNames
 
 Json = dict[str, Any]
 
@@ -13,6 +16,24 @@ SILENT_S = 0.7
 """[s] without a word of an executor, which speaks every 0.2 s, after which the page says so: within 1 s."""
 SERVICES = ("list_skills", "save_skill", "delete_skill", "give_command", "control", "read_runs")
 """Services of the blueprint executor."""
+
+
+@dataclass(kw_only=True)
+class TimelineNews:
+    """What the loop did since the last look."""
+
+    names: TickNames | None = None
+    """None: no executor has told them yet."""
+    batches: Sequence[TickBatch] = ()
+    """Some may be of an executor before: only those with the version of `names` count."""
+    events: Sequence[Json] = ()
+    """As msg/Event, with `values` as name → value; also the last ones from before anybody looked."""
+    sampled: Sequence[str] | None = None
+    """Names that the control server publishes at a lower rate, `s1/approach.progress` among them; None: unchanged."""
+    samples: Sequence[tuple[int, Sequence[float]]] = field(default_factory=list)
+    """Tick and values of the names that were `sampled` last."""
+    problem: str = ""
+    """Why something of this is not there."""
 
 
 class Robot(Protocol):
@@ -47,8 +68,15 @@ class Robot(Protocol):
     def parts(self) -> list[Json]:
         """The workcell's parts: name, kind, operational_state, fault, session."""
 
-    def variables(self) -> list[Json]:
-        """All state variables: name, type, unit, description."""
+    def variables(self, session: str = "") -> list[Json]:
+        """All state variables: name, type, unit, description; those of a session's actions as well, if one is given."""
+
+    def actions(self, session: str) -> Json:
+        """What a session has defined: `actions`, as msg/ActionDefinition, and free-standing `reactions`, msg/Reaction.
+
+        Raises:
+            RobotControlError: there is no such session.
+        """
 
     def values(self, names: Iterable[str]) -> Json:
         """Present values of state variables; None: unknown."""
@@ -100,6 +128,12 @@ class Robot(Protocol):
 
     def forget_scene(self) -> None:
         """Nobody looks at joints, shapes and objects any more: they cost nothing."""
+
+    def timeline(self) -> TimelineNews:
+        """Without waiting: what is new. From the first call on it is followed, until `forget_timeline`."""
+
+    def forget_timeline(self) -> None:
+        """Nobody looks at a timeline any more: it costs nothing."""
 
     def on_state(self, callback: Callable[[Json], None]) -> None:
         """Call back with the whole BlueprintState at each change, in any thread. The latest one comes first."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -16,9 +18,11 @@ from visualization_msgs.msg import Marker, MarkerArray
 from robot_rt_control import msg, srv
 from robot_rt_control.blueprint.remote import NODE, Blueprints, StartRequest
 from robot_rt_control.client import Client
+from robot_rt_control.client.event import Event
 from robot_rt_control.client.program_state import ProgramState
 from robot_rt_control.client.services import Services
-from robot_rt_control.editor.robot import SERVICES, SILENT_S, SOURCE, Json
+from robot_rt_control.editor.robot import SERVICES, SILENT_S, SOURCE, Json, TimelineNews
+from robot_rt_control.editor.tick_subscriptions import TickSubscriptions
 from robot_rt_control.ros.cdr import JointStates, markers_of
 from robot_rt_control.ros.listener import Unspun, take_all
 from robot_rt_control.ros.refusals import refusal_messages
@@ -42,6 +46,8 @@ _OBJECTS = 4
 """Messages of objects that are kept: several simulators may publish them."""
 _JOINT_STATES = 1
 """Messages of joint_states that are kept: the executor publishes more than anybody sees, and each takes time."""
+_EVENTS = 1000
+"""That are kept for a timeline that is opened later."""
 _TYPES = {
     "list_skills": srv.ListSkills,
     "save_skill": srv.SaveSkill,
@@ -95,6 +101,9 @@ class RosRobot:
         self._objects: dict[tuple[str, int], Json] = {}
         """By namespace and number."""
         self._latched = latched
+        self._happened: deque[Event] = deque(maxlen=_EVENTS)
+        self._client.add_listener(self._happened.append)
+        self._ticks: TickSubscriptions | None = None
 
     def close(self) -> None:
         self._blueprints.close()
@@ -170,8 +179,12 @@ class RosRobot:
     def parts(self) -> list[Json]:
         return [as_json(part) for part in self._client.parts()]
 
-    def variables(self) -> list[Json]:
-        return [as_json(variable) for variable in self._client.state_variables()]
+    def variables(self, session: str = "") -> list[Json]:
+        return [as_json(variable) for variable in self._client.state_variables(session=session)]
+
+    def actions(self, session: str) -> Json:
+        answer = self._services.call(srv.ListActions, "control_server/list_actions", session=session)
+        return {"actions": as_json(answer.actions), "reactions": as_json(answer.reactions)}
 
     def values(self, names: Iterable[str]) -> Json:
         wanted = list(names)
@@ -255,6 +268,18 @@ class RosRobot:
         self._joints = self._markers = self._object_markers = None
         self._positions, self._shapes, self._marked, self._objects = {}, [], b"", {}
 
+    def timeline(self) -> TimelineNews:
+        if self._ticks is None:
+            self._ticks = TickSubscriptions(self._client.node)
+        news = self._ticks.news()
+        news.events = [_event(self._happened.popleft()) for _ in range(len(self._happened))]
+        return news
+
+    def forget_timeline(self) -> None:
+        if self._ticks is not None:
+            self._ticks.close()
+            self._ticks = None
+
     def on_state(self, callback: Callable[[Json], None]) -> None:
         self._blueprints.add_state_listener(lambda state: callback(as_json(state)))
 
@@ -319,6 +344,10 @@ def take_objects(found: dict[tuple[str, int], Json], message: bytes) -> None:
                 "mesh": marker.mesh,
                 "triangles": _triples(marker.points[: 3 * _MOST_POINTS]),
             }
+
+
+def _event(event: Event) -> Json:
+    return {**asdict(event), "event": event.name}
 
 
 def _triples(numbers: Sequence[float]) -> list[list[float]]:

@@ -25,10 +25,12 @@ from robot_rt_control.editor.keys import Bucket, Keys, Person, allowed_hosts, co
 from robot_rt_control.editor.layout import graph_layout
 from robot_rt_control.editor.motion_keys import motion_command_keys
 from robot_rt_control.editor.people import People
+from robot_rt_control.editor.reactions import session_reactions
 from robot_rt_control.editor.robot import SERVICES, Json, Robot
 from robot_rt_control.editor.run_logs import RunLogs
 from robot_rt_control.editor.scenes import Scenes
 from robot_rt_control.editor.shared_answers import SharedAnswers
+from robot_rt_control.editor.timelines import Timelines
 from robot_rt_control.editor.watchers import MAX_OF_PERSON, MAX_WATCHERS, Watcher, Watchers
 from robot_rt_control.vocabulary.errors import RobotControlError
 
@@ -84,7 +86,8 @@ class EditorServer:
         self._logs = RunLogs(self._read_log, self._runs_shown, self._publish)
         self._scenes = Scenes(robot)
         drawn = (self._scenes.shapes, self._scenes.objects.text)
-        self.watchers = Watchers(self._logs, self._scenes.frame, drawn)
+        self._timelines = Timelines(robot)
+        self.watchers = Watchers(self._logs, self._scenes.frame, drawn, self._timelines.news)
         self._answers = SharedAnswers()
         self.refused: dict[int, int] = {}
         self._robot, self._secure = robot, secure
@@ -124,7 +127,8 @@ class EditorServer:
             "delete_program": (self._changes_programs(robot.delete_program), "link"),
             "action_types": (self._blocking(lambda p, r: _action_types(robot)), "all"),
             "parts": (self._blocking(lambda p, r: {"parts": robot.parts()}), "all"),
-            "variables": (self._blocking(lambda p, r: {"variables": robot.variables()}), "all"),
+            "variables": (self._blocking(self._variables), "all"),
+            "reactions": (self._blocking(lambda p, r: {"reactions": session_reactions(robot, r)}), "all"),
             "scene": (self._scene, "all"),
             "layout": (self._blocking(lambda p, r: graph_layout(r)), "all"),
             "speed": (self._blocking(self._speed), "operate"),
@@ -341,6 +345,9 @@ class EditorServer:
             self._unwatched[answer["run"]] = time.monotonic()
         return answer
 
+    def _variables(self, person: Person, body: Json) -> Json:
+        return {"variables": self._robot.variables(str(body.get("session", "")))}
+
     def _speed(self, person: Person, body: Json) -> Json:
         speed = body.get("speed")
         if not isinstance(speed, int | float) or isinstance(speed, bool) or not 0 <= speed <= 1:
@@ -440,6 +447,8 @@ class EditorServer:
             self.people.expire()
             if not self.watchers.follow_joints:
                 self._scenes.rest()
+            if not self.watchers.follow_timeline:
+                self._timelines.rest()
             self._publish()
             if self._ending is None or self._ending.done():
                 self._ending = asyncio.create_task(self._end_unwatched())

@@ -8,13 +8,14 @@ import contextlib
 import json
 import math
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from robot_rt_control.editor.keys import Bucket, Person
 from robot_rt_control.editor.run_logs import MAX_RECORDS, RunLogs
+from robot_rt_control.editor.timelines import TimelineReader, wanted_timeline
 
 MAX_MESSAGE = 256 * 1024
 """[bytes] of a message from a browser."""
@@ -29,6 +30,8 @@ _SEND_S = 20.0
 _MAX_VARIABLES = 50
 _FASTEST = 60.0
 """[Hz] of joints for one browser."""
+_MAX_PLOTTED, _FASTEST_PLOTS = 16, 30.0
+"""Variables of one browser's timeline; and [Hz] of its news."""
 
 
 class Watchers:
@@ -37,12 +40,17 @@ class Watchers:
     Args:
         joints: where the joints of the scene are now, as bytes.
         drawn: what is drawn beside its robots, as texts.
+        timeline: what a browser's timeline lacks, as messages.
     """
 
     def __init__(
-        self, logs: RunLogs, joints: Callable[[], bytes] = bytes, drawn: Sequence[Callable[[], str]] = ()
+        self,
+        logs: RunLogs,
+        joints: Callable[[], bytes] = bytes,
+        drawn: Sequence[Callable[[], str]] = (),
+        timeline: Callable[[TimelineReader], Iterable[bytes | str]] = lambda _: (),
     ) -> None:
-        self.logs, self.joints, self.drawn = logs, joints, drawn
+        self.logs, self.joints, self.drawn, self.timeline = logs, joints, drawn, timeline
         self.all: set[Watcher] = set()
         self.text = ""
         """The whole state."""
@@ -68,6 +76,11 @@ class Watchers:
         return any(watcher.joints for watcher in self.all)
 
     @property
+    def follow_timeline(self) -> bool:
+        """Whether somebody looks at a timeline."""
+        return any(watcher.timeline.rate for watcher in self.all)
+
+    @property
     def variables(self) -> set[str]:
         """The state variables that somebody looks at."""
         return {name for watcher in self.all for name in watcher.variables}
@@ -84,6 +97,7 @@ class Watcher:
         """[Hz] at which it wants joints; 0: not."""
         self._follows = asyncio.Event()
         """It wants them."""
+        self.timeline, self._plots = TimelineReader(), asyncio.Event()
         self.run, self._records = "", 0
         """The run whose log it shows, and how many of its records it has."""
         self.socket: web.WebSocketResponse | None = None
@@ -95,7 +109,7 @@ class Watcher:
         await socket.prepare(request)
         self._watchers.all.add(self)
         self.changed.set()
-        sending = [asyncio.create_task(send(socket)) for send in (self._send, self._send_joints)]
+        sending = [asyncio.create_task(send(socket)) for send in (self._send, self._send_joints, self._send_timeline)]
         try:
             async for message in socket:
                 if message.type != WSMsgType.TEXT or not self._messages.take() or not self._take(message.data):
@@ -112,8 +126,8 @@ class Watcher:
         return socket
 
     def _take(self, text: str) -> bool:
-        """Whether a message is one: {"variables": [names], "run": id, "records": it has so many, "joints": [Hz]}; all
-        but the first may be left out."""
+        """Whether a message is one: {"variables": [names], "run": id, "records": it has so many, "joints": [Hz],
+        "timeline": as `wanted_timeline`}; all but the first may be left out."""
         try:
             message = json.loads(text)
             json.dumps(message, ensure_ascii=False).encode()
@@ -130,6 +144,17 @@ class Watcher:
         joints = message.get("joints", 0)
         if type(joints) not in (int, float) or not math.isfinite(joints) or not 0 <= joints <= _FASTEST:
             return False
+        plots = wanted_timeline(
+            message.get("timeline", {"choice": 0, "names": [], "rate": 0}), most=_MAX_PLOTTED, fastest=_FASTEST_PLOTS
+        )
+        if plots is None:
+            return False
+        choice, plotted, rate = plots
+        if not rate:  # a timeline that is opened later has nothing of this one
+            self.timeline = TimelineReader()
+        self.timeline.rate = rate
+        self.timeline.choose(choice, plotted)
+        (self._plots.set if self.timeline.rate else self._plots.clear)()
         self.joints = float(joints)
         (self._follows.set if joints else self._follows.clear)()
         self.variables = tuple(names)
@@ -177,6 +202,18 @@ class Watcher:
                     return
                 drawn[i] = text
             due = max(due + 1.0 / max(self.joints, 0.1), time.monotonic())
+            await asyncio.sleep(due - time.monotonic())
+
+    async def _send_timeline(self, socket: web.WebSocketResponse) -> None:
+        """At its own rate. A browser that is slow gets the ticks that are still here when it has taken the last."""
+        due = time.monotonic()
+        while not socket.closed:
+            await self._plots.wait()
+            for message in self._watchers.timeline(self.timeline):
+                sending = socket.send_str(message) if isinstance(message, str) else socket.send_bytes(message)
+                if not await self._sent(socket, sending):
+                    return
+            due = max(due + 1.0 / max(self.timeline.rate, 0.1), time.monotonic())
             await asyncio.sleep(due - time.monotonic())
 
     async def _sent(self, socket: web.WebSocketResponse, sending: Coroutine[Any, Any, None]) -> bool:

@@ -134,6 +134,15 @@ def _marker(reader: Reader) -> PlainMarker:
     )  # fmt: skip
 
 
+def bytes_of(message: bytes) -> bytes:
+    """The data of a std_msgs/UInt8MultiArray without dimensions. Raises ValueError."""
+    reader = Reader(message)
+    if reader.count():
+        raise ValueError("an array with dimensions")
+    reader.skip("I", 1)
+    return reader.array("B", reader.count()).tobytes()
+
+
 @dataclass
 class JointStates:
     """Reads sensor_msgs/JointState: names only if they are others than those of the message before."""

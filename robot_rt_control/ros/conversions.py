@@ -174,6 +174,21 @@ def time_message(nanoseconds: int) -> Time:
     return Time(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
 
 
+def reaction_message(reaction: ReactionDefinition) -> Any:
+    """msg/Reaction."""
+    return msg.Reaction(
+        name=reaction.name,
+        condition=reaction.condition,
+        start=", ".join(reaction.start),
+        stop=reaction.stop,
+        signal=reaction.signal,
+        event=reaction.event,
+        fire_once=reaction.fire_once,
+        keep_owner=reaction.keep_owner,
+        capture=list(reaction.capture),
+    )
+
+
 def _shown(value: object) -> str:
     """A default as text: 0.5, true, [0, 0, 1]."""
     if value is None:

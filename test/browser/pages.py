@@ -8,10 +8,24 @@ from collections.abc import Callable
 from typing import Any
 
 from browser import PATIENCE_S
+from memory_robot import MemoryRobot
+
+from robot_rt_control.model.paths import find_workcell
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 
 KEY = "'robot_rt_control.drafts.' + sessionStorage.getItem('robot_rt_control.tab')"
 """Under which a page keeps its drafts."""
 SEARCH = "Find a skill; Enter adds the first one found"
+
+
+def bring(robot: MemoryRobot, name: str) -> Workcell:
+    """The robot is this workcell, all its joints at 0.1."""
+    workcell = load_workcell(find_workcell(name))
+    robot.description_text = workcell.robot_description()
+    robot.positions = {joint: 0.1 for joints in workcell.joint_state_names().values() for joint in joints}
+    parts = [{"name": part.name, "joint_names": list(part.joint_names)} for part in workcell.parts]
+    robot.parts = lambda: parts  # type: ignore[method-assign]
+    return workcell
 
 
 def text_of(page: Any) -> str:

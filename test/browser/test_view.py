@@ -11,25 +11,12 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from memory_robot import MemoryRobot
-from pages import serious, until
+from pages import bring, serious, until
 from PIL import Image
 from served_editor import Served
 
-from robot_rt_control.model.paths import find_workcell
-from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
-
 PAGE = "view.html"
 VIEW = "document.querySelector('.robot-scene')?.view"
-
-
-def bring(robot: MemoryRobot, name: str) -> Workcell:
-    """The robot is this workcell, all its joints at 0.1."""
-    workcell = load_workcell(find_workcell(name))
-    robot.description_text = workcell.robot_description()
-    robot.positions = {joint: 0.1 for joints in workcell.joint_state_names().values() for joint in joints}
-    parts = [{"name": part.name, "joint_names": list(part.joint_names)} for part in workcell.parts]
-    robot.parts = lambda: parts  # type: ignore[method-assign]
-    return workcell
 
 
 @pytest.fixture

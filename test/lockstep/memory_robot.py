@@ -26,7 +26,7 @@ from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.command_line.offline_catalogue import offline_catalogue
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.definitions.parameter_value import ParameterValue
-from robot_rt_control.editor.robot import SOURCE
+from robot_rt_control.editor.robot import SOURCE, TimelineNews
 from robot_rt_control.program.check import check_program
 from robot_rt_control.program.exits import exits_of
 from robot_rt_control.program.file import ProgramTemplate, library_template
@@ -202,7 +202,10 @@ class MemoryRobot:
         self.connected = True
         self.description_text = ""
         self.positions: dict[str, float] = {}
-        self.joints_followed = False
+        self.joints_followed = self.timeline_followed = False
+        self.news = TimelineNews()
+        self.defined: dict[str, Json] = {}
+        """Session → its actions and reactions."""
         self.drawn_shapes: list[Json] = []
         self.simulated: list[Json] = []
         self.faults: dict[str, str] = {}
@@ -574,11 +577,16 @@ class MemoryRobot:
             for name, part in (self.workcell.parts or {}).items()
         ]
 
-    def variables(self) -> list[Json]:
+    def variables(self, session: str = "") -> list[Json]:
         return [
             {"name": name, "type": "float", "unit": "", "description": "", "value": value}
             for name, value in self.variable_values.items()
         ]
+
+    def actions(self, session: str) -> Json:
+        if session not in self.defined:
+            raise SessionError(f"unknown session {session!r}")
+        return self.defined[session]
 
     def values(self, names: Iterable[str]) -> Json:
         return {name: self.variable_values.get(name) for name in names}
@@ -644,6 +652,14 @@ class MemoryRobot:
 
     def forget_scene(self) -> None:
         self.joints_followed = False
+
+    def timeline(self) -> TimelineNews:
+        self.timeline_followed = True
+        news, self.news = self.news, TimelineNews(names=self.news.names)
+        return news
+
+    def forget_timeline(self) -> None:
+        self.timeline_followed = False
 
     def on_state(self, callback: Callable[[Json], None]) -> None:
         self._callbacks.append(callback)

@@ -1,5 +1,7 @@
 // Requests to the editor's server, and the socket that shows what is true now.
 
+import type { TimelineTaker, TimelineWish } from './timeline/live.ts';
+import type { WireNews } from './timeline/wire.ts';
 import type { Answer, DrawnShape, Live, SceneLink } from './wire.ts';
 
 export class NotEntered extends Error {}
@@ -41,6 +43,19 @@ export async function askBytes(name: string, request: object): Promise<ArrayBuff
     }
 }
 
+/** What a page wants to see, besides what all see. */
+export interface Wishes {
+    variables: string[];
+    run: string;
+    records: number;
+    /** [Hz] */
+    joints: number;
+    timeline?: TimelineWish;
+}
+
+/** The first word of a frame of ticks; that of joints is the version of a scene. */
+const TICKS = 0xffffffff;
+
 /** What draws the scene as it is now. */
 export interface Drawer {
     /** Bytes of the joints' positions. */
@@ -60,14 +75,15 @@ export class LiveSocket {
     private timer: ReturnType<typeof setTimeout> | undefined;
 
     /**
-     * @param wishes what the page wants to see, besides what all see.
      * @param drawer who takes the scene as it is now, if the joints are among the wishes; null: nobody.
+     * @param timeline who takes what a timeline lacks, if it is among the wishes; null: nobody.
      */
     constructor(
         private readonly take: (live: Live) => void,
         private readonly changed: (connected: boolean) => void,
-        private readonly wishes: () => { variables: string[]; run: string; records: number; joints: number },
+        private readonly wishes: () => Wishes,
         private readonly drawer: () => Drawer | null,
+        private readonly timeline: () => TimelineTaker | null,
     ) {
         this.connect();
     }
@@ -108,12 +124,17 @@ export class LiveSocket {
         };
         socket.onmessage = (message) => {
             this.heard = performance.now();
-            if (message.data instanceof ArrayBuffer) return this.drawer()?.takeJoints(message.data);
+            if (message.data instanceof ArrayBuffer) {
+                const isTicks = message.data.byteLength >= 4 && new DataView(message.data).getUint32(0, true) === TICKS;
+                return isTicks ? this.timeline()?.takeTicks(message.data) : this.drawer()?.takeJoints(message.data);
+            }
             const text = String(message.data);
             if (text.startsWith('{"shapes":'))
                 return this.drawer()?.takeShapes((JSON.parse(text) as { shapes: DrawnShape[] }).shapes);
             if (text.startsWith('{"objects":'))
                 return this.drawer()?.takeObjects((JSON.parse(text) as { objects: SceneLink[] }).objects);
+            if (text.startsWith('{"timeline":'))
+                return this.timeline()?.takeNews((JSON.parse(text) as { timeline: WireNews }).timeline);
             if (text === this.last) return; // said again, so that its silence would be heard
             this.last = text;
             this.take(JSON.parse(text) as Live);

@@ -43,6 +43,7 @@ from robot_rt_control.realtime.executor.loops import loops
 from robot_rt_control.realtime.executor.native_loader import NativeType
 from robot_rt_control.realtime.executor.patient_watch import PatientWatch
 from robot_rt_control.realtime.executor.realtime_thread import RealtimeThread
+from robot_rt_control.realtime.executor.schedule import Schedule
 from robot_rt_control.realtime.executor.server_patience import ServerPatience
 from robot_rt_control.realtime.executor.session_recorder import SessionRecorder, wall_clock_epoch_ns
 from robot_rt_control.realtime.executor.tick_ring import TickRing
@@ -306,6 +307,11 @@ class Executor:
         self._enable_all(progress)
         if self.lockstep is not None:
             self.lockstep.start()
+
+    @property
+    def schedule(self) -> Schedule | None:
+        """When its ticks are due; None: it has not begun, or the wall clock does not drive it."""
+        return self._thread.schedule if self._thread is not None else None
 
     def _enable_all(self, progress: Callable[[str], object]) -> None:
         """Enable every part as soon as its device delivers states; a fault stays for somebody to clear."""

@@ -37,6 +37,9 @@ loop_dtype = record(
         ("on_own_watch", "i8"),  # 1: the driving device is silent
         ("last_image", "i8"),  # its image, and the last publication that the loop has seen of it
         ("last_bell", "i8"),
+        ("first_tick", "i8"),  # number of the loop's first tick, ...
+        ("first_misses", "i8"),  # ... deadlines that were missed before it, ...
+        ("first_deadline_ns", "i8"),  # ... and its own; 0: the loop has not begun
     ]
 )
 

@@ -28,6 +28,8 @@ from robot_rt_control.realtime.executor.conversions import status_message, tools
 from robot_rt_control.realtime.executor.executor import Executor, ExecutorOptions, PartStatus
 from robot_rt_control.realtime.executor.health_topic import LOOK_S, HealthTopic
 from robot_rt_control.realtime.executor.sensor_topics import SensorTopics
+from robot_rt_control.realtime.executor.tick_topics import LOOK_S as TICKS_S
+from robot_rt_control.realtime.executor.tick_topics import TickTopics
 from robot_rt_control.ros.lifecycle_node import COMMON_PARAMETERS, NodeParameter, WorkcellNode
 from robot_rt_control.ros.node_help import NodeHelp
 from robot_rt_control.ros.node_process import run_node
@@ -226,10 +228,12 @@ class RealtimeExecutorNode(WorkcellNode):
             self._made.append(self._clock_publisher)
         clock_topic = self._clock_publisher.topic_name if self._core().options.clock == LOCKSTEP else ""
         health = HealthTopic(self, self._core(), clock_topic)
-        self._made.append(health.publisher)
+        ticks = TickTopics(self, self._core().ring, workcell.period, lambda: self._core().schedule)
+        self._made += [health.publisher, *ticks.publishers]
         self._periodic += [
             Periodic(self._publish_status, _STATUS_S, self.callback_failed),
             Periodic(health.look, LOOK_S, self.callback_failed),
+            Periodic(ticks.publish, TICKS_S, self.callback_failed),
         ]
         step = self.create_service(srv.Step, "~/step", self._step, callback_group=MutuallyExclusiveCallbackGroup())
         self._made.append(

@@ -11,6 +11,7 @@ from robot_rt_control.memory.atomics import address_of, store_release
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.realtime.executor.loop_records import LOOKED_OFFSET, STOP_OFFSET, loop_dtype
 from robot_rt_control.realtime.executor.loops import WALLCLOCK, loops
+from robot_rt_control.realtime.executor.schedule import Schedule
 from robot_rt_control.realtime.executor.scheduling import Scheduling, make_realtime
 from robot_rt_control.vocabulary.errors import RobotControlError
 
@@ -87,6 +88,19 @@ class RealtimeThread:
         """
         self._loop.native_starved, self._loop.python_starved = native_starved, python_starved
         store_release(address_of(self._loop) + LOOKED_OFFSET, int(looked_s * 1e9))
+
+    @property
+    def schedule(self) -> Schedule | None:
+        """When its ticks are due; None: it has not begun, or a device drives it."""
+        loop = self._loop
+        if int(loop.driving_device) or not int(loop.first_deadline_ns):
+            return None
+        return Schedule(
+            period_ns=int(loop.period_ns),
+            first_tick=int(loop.first_tick),
+            first_misses=int(loop.first_misses),
+            first_deadline_ns=int(loop.first_deadline_ns),
+        )
 
     @property
     def running(self) -> bool:

@@ -14,6 +14,7 @@ from robot_rt_control.memory.atomics import address_of, load_acquire
 from robot_rt_control.memory.channel import Channel
 from robot_rt_control.memory.layout import channel_dtype, offset_of, snapshot_dtype, world_dtype
 from robot_rt_control.model.robot.urdf_reader import parse_urdf
+from robot_rt_control.model.workcell.catalogue import workcell_variables
 from robot_rt_control.model.workcell.part_description import PartDescription
 from robot_rt_control.realtime.executor.assembly import World
 from robot_rt_control.realtime.tick.recorder import copy_rows
@@ -53,6 +54,11 @@ class TickRing:
         self._robots: dict[tuple[float, ...], Robot] = {}
 
     @property
+    def rows(self) -> int:
+        """Ticks that it holds."""
+        return len(self._rows)
+
+    @property
     def last(self) -> int:
         """The last tick that is there; 0: none."""
         return load_acquire(self._world.address + _LAST)
@@ -61,6 +67,20 @@ class TickRing:
         """The place of a column in a row."""
         names = [column.name for column in self.columns]
         return 1 + sum(column.width for column in self.columns[: names.index(name)])
+
+    def variables(self) -> dict[str, int]:
+        """The state variables of system and parts that each row holds, by name → their place in it, as `word` has it.
+
+        All of them are float64, but `operational_state` is an integer.
+        """
+        places = {int(address): 1 + i for i, address in enumerate(self._addresses)}
+        workcell = self._world.workcell
+        found = {
+            variable.name: places[address]
+            for variable in workcell_variables(workcell).values()
+            if variable.length == 1 and (address := self._world.address + variable.offset) in places
+        }
+        return found | {f"{part.name}.operational_state": self.word(f"{part.name}.state") for part in workcell.parts}
 
     def take(self, first: int, last: int) -> np.ndarray:
         """The rows of these ticks, int64 of shape (n, 1 + all columns): those that are there and could be copied whole.

@@ -97,6 +97,9 @@ def run_wallclock(w, ch, loop):
     timing = ch.timing
     stop = address_of(loop) + STOP_OFFSET
     deadline = now_ns() + period
+    loop.first_tick = w.tick + 1
+    loop.first_misses = timing.deadline_misses
+    loop.first_deadline_ns = deadline
     done = 0
     while load_acquire(stop) == 0:
         if loop.driving_device == 0:

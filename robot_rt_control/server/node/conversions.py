@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from builtin_interfaces.msg import Time
@@ -10,9 +12,10 @@ from builtin_interfaces.msg import Time
 from robot_rt_control import msg
 from robot_rt_control.definitions.streams import Stream, StreamInput, StreamOutput, numbers
 from robot_rt_control.model.workcell.part_description import PartDescription
-from robot_rt_control.ros.conversions import parameter_message
+from robot_rt_control.ros.conversions import parameter_message, reaction_message
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.events.events import ServerEvent
+from robot_rt_control.server.tables.entities import DefinedReaction, SessionContents
 from robot_rt_control.server.types.action_types import RegisteredType
 from robot_rt_control.server.views.snapshot_view import SnapshotView
 from robot_rt_control.server.views.variable_entries import variable_entries
@@ -104,6 +107,24 @@ def session_messages(server: ControlServer) -> list[Any]:
             )
         )
     return messages
+
+
+def action_messages(contents: SessionContents) -> list[Any]:
+    """msg/ActionDefinition of each action of a session, with its reactions; what it does is left out."""
+    return [
+        msg.ActionDefinition(
+            id=action.id,
+            type=action.type.name,
+            parts=list(action.moved_parts),
+            reactions=reaction_messages(action.reactions),
+        )
+        for action in contents.actions.values()
+    ]
+
+
+def reaction_messages(reactions: Iterable[DefinedReaction]) -> list[Any]:
+    """msg/Reaction of each, by the names that their events have."""
+    return [reaction_message(replace(reaction.definition, name=reaction.name)) for reaction in reactions]
 
 
 def _stream_message(stream: Stream) -> Any:

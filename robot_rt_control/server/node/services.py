@@ -17,8 +17,10 @@ from robot_rt_control.ros.stop_messages import stop_messages, stop_remark
 from robot_rt_control.server.control_server import ControlServer
 from robot_rt_control.server.core.programs import find_programs, save_program
 from robot_rt_control.server.node.conversions import (
+    action_messages,
     action_type_messages,
     part_message,
+    reaction_messages,
     session_messages,
     variable_messages,
 )
@@ -56,6 +58,7 @@ class Services:
             "renew_session": (srv.RenewSession, self._renew_session),
             "close_session": (srv.CloseSession, self._close_session),
             "list_sessions": (srv.ListSessions, self._list_sessions),
+            "list_actions": (srv.ListActions, self._list_actions),
             "define_actions": (srv.DefineActions, self._define_actions),
             "replace_actions": (srv.ReplaceActions, self._replace_actions),
             "upload_program": (srv.UploadProgram, self._upload_program),
@@ -156,6 +159,12 @@ class Services:
 
     def _list_sessions(self, server: ControlServer, request: Any, response: Any) -> str:
         response.sessions = session_messages(server)
+        return ""
+
+    def _list_actions(self, server: ControlServer, request: Any, response: Any) -> str:
+        contents = server.contents(server.session(request.session))
+        response.actions = action_messages(contents)
+        response.reactions = reaction_messages(contents.reactions.values())
         return ""
 
     # --- definitions ----------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import pytest
 from service_calls import ServiceCalls
 
 from robot_rt_control import msg
-from robot_rt_control.client.actions import Action
+from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.client.client import Client
 from robot_rt_control.server.node.stream_topics import StreamTopics
 from robot_rt_control.testing.cell_backend import CellBackend
@@ -103,7 +103,7 @@ def test_S16_every_service_with_a_session_asks_for_the_secret_but_for_stopping_a
         for name, kind in call.kinds.items()
         if "session" in (fields := kind.Request.get_fields_and_field_types()) and "secret" not in fields
     ]
-    assert without == ["stop_actions", "list_state_variables"]
+    assert without == ["list_actions", "stop_actions", "list_state_variables"]
 
 
 def test_S16_parts_of_a_session_are_enabled_and_disabled_with_its_secret_alone(
@@ -184,7 +184,29 @@ def test_S18_no_list_shows_a_secret(cell: LockstepCell, call: ServiceCalls) -> N
     session, secret = opened(call, "left")
     cell.step(2)
     shown = [call("list_sessions"), call("list_parts"), call("list_state_variables", session=session), cell.events]
+    shown.append(call("list_actions", session=session))
     assert session in str(shown) and secret not in str(shown)
+
+
+def test_actions_are_listed_with_their_reactions_as_they_are_now(cell: LockstepCell, call: ServiceCalls) -> None:
+    session = cell.session("left")
+    near = Reaction("left.position[0] > 1", start="b", event="near", capture=["left.position[0]"])
+    session.add(Action("a", "probe", parts="left", reactions=[near, Reaction("is_done", stop=True)]),
+                Action("b", "probe", parts="left"),
+                reactions=[Reaction("a.is_done", event="done", name="ended")])  # fmt: skip
+    found = call("list_actions", session=session.id)
+    assert found.success
+    listed = [(a.id, a.type, list(a.parts)) for a in found.actions]
+    assert listed == [("a", "probe", ["left"]), ("b", "probe", ["left"])]
+    first, second = found.actions[0].reactions
+    assert (first.condition, first.start, first.event) == ("left.position[0] > 1", "b", "near")
+    assert second.stop and first.name and first.name != second.name, "as their events name them"
+    assert [(r.name, r.condition) for r in found.reactions] == [("ended", "a.is_done")]
+    session.add(Action("c", "probe", parts="left"))
+    session.remove("c")
+    assert [a.id for a in call("list_actions", session=session.id).actions] == ["a", "b"]
+    session.close()
+    assert session.id in call.refused("list_actions", session=session.id)
 
 
 def test_S19_samples_need_the_token_of_their_stream(stream_cell: LockstepCell) -> None:

@@ -44,6 +44,9 @@ def test_E11_what_draws_the_robots_is_loaded_apart() -> None:
     alone = (PAGE / "view_page.js").read_text()
     assert len(alone.encode()) <= 250_000 and "WebGLRenderer" not in alone and 'import("./view.js")' in alone
     assert "codemirror" not in alone.lower() and "react-flow" not in alone and "sourceMappingURL" not in alone
+    timeline = (PAGE / "timeline.js").read_text()
+    assert len(timeline.encode()) <= 50_000 and "sourceMappingURL" not in timeline and "eval(" not in timeline
+    assert all('import("./timeline.js")' in page and "timeline-canvas" not in page for page in (first, alone))
     assert re.search(r'from"\./three\.js"', view) and "eval(" not in view + three and "new Function" not in three
 
 

@@ -9,8 +9,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from memory_robot import MemoryRobot
 from rclpy.serialization import serialize_message
@@ -23,13 +25,16 @@ from robot_rt_control.client.program_state import ProgramState, StrategyState
 from robot_rt_control.drawing.shape import GREEN, RED, Shape, ShapeKind
 from robot_rt_control.editor.keys import Person
 from robot_rt_control.editor.motion_keys import motion_command_keys
-from robot_rt_control.editor.robot import Json
+from robot_rt_control.editor.reactions import reaction_shown
+from robot_rt_control.editor.robot import Json, TimelineNews
 from robot_rt_control.editor.ros_robot import as_json, marker_shapes, shown_status
 from robot_rt_control.editor.scenes import Scenes
 from robot_rt_control.editor.server import EditorServer, plain
+from robot_rt_control.editor.timelines import TimelineReader, Timelines
 from robot_rt_control.program.exits import Exits, exits_of
 from robot_rt_control.program.file import ProgramTemplate
 from robot_rt_control.ros.marker_messages import markers_message
+from robot_rt_control.ros.tick_batches import TickBatch, TickNames
 
 REPOSITORY = Path(__file__).parents[3]
 URDF = """<robot name="r"><link name="a"/><link name="b"><visual><geometry><sphere radius="1"/></geometry>
@@ -236,6 +241,28 @@ def live(robot: MemoryRobot) -> Mapping[str, Any]:
 def test_the_page_declares_what_the_server_sends(wire: Wire, robot: MemoryRobot) -> None:
     found = [text for name, value in sent(robot) for text in wire.differences(value, name)]
     assert found == []
+    declared = {(name, field) for name, fields in wire.interfaces.items() for field in fields}
+    assert sorted(declared - wire.seen) == [], "nobody sends it"
+
+
+def test_the_timeline_declares_what_the_server_sends() -> None:
+    wire = Wire((REPOSITORY / "web" / "src" / "timeline" / "wire.ts").read_text())
+    reaction = sample(msg.Reaction, condition="d < 1 and (norm(v) > 2 or lost)")
+    values = {"d": 1.5, "v[0]": 3.0, "v[1]": math.nan, "lost": math.nan}
+    sent = [("ReactionNow", plain(reaction_shown("go", as_json(reaction), values)))]
+    names = TickNames(version=1, period=0.001, columns=3, variables={"d": 1}, actions={"arm": 2},
+                      integers=frozenset({0, 2}))  # fmt: skip
+    rows = np.array([[5, 0, 3], [6, 0, 3], [7, 0, 0]], np.int64)
+    fired = as_json(sample(msg.Event)) | {"kind": "reaction_fired", "values": {"d": 1.5, "lost": math.nan}}
+    news = TimelineNews(
+        names=names, batches=[TickBatch(version=1, rows=rows[:n], action_names={3: "go"}) for n in (2, 3)],
+        events=[fired], sampled=["go.progress"], samples=[(5, [0.5]), (6, [math.nan])],
+    )  # fmt: skip
+    robot: Any = SimpleNamespace(timeline=lambda: news)
+    reader = TimelineReader(names=("go.progress",), rate=1.0)
+    texts = [message for message in Timelines(robot).news(reader) if isinstance(message, str)]
+    sent += [("WireNews", json.loads(text)["timeline"]) for text in texts]
+    assert [text for name, value in sent for text in wire.differences(value, name)] == []
     declared = {(name, field) for name, fields in wire.interfaces.items() for field in fields}
     assert sorted(declared - wire.seen) == [], "nobody sends it"
 

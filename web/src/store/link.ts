@@ -1,6 +1,7 @@
 // The live state, and whether the editor still speaks.
 
 import { type Drawer, LiveSocket } from '../server.ts';
+import type { TimelineTaker, TimelineWish } from '../timeline/live.ts';
 import type { Live } from '../wire.ts';
 import type { Changes } from './changes.ts';
 
@@ -25,6 +26,8 @@ export class Link {
     /** [Hz] at which the page wants the joints of the scene; 0: it shows none. */
     private jointRate = 0;
     private drawer: Drawer | null = null;
+    private timelineWish: TimelineWish | null = null;
+    private timelineTaker: TimelineTaker | null = null;
     private socket: LiveSocket | null = null;
 
     /**
@@ -52,8 +55,14 @@ export class Link {
                 this.everConnected ||= connected;
                 this.changes.tell();
             },
-            () => ({ variables: this.watched, ...this.followed(), joints: this.jointRate }),
+            () => ({
+                variables: this.watched,
+                ...this.followed(),
+                joints: this.jointRate,
+                ...(this.timelineWish && { timeline: this.timelineWish }),
+            }),
             () => this.drawer,
+            () => this.timelineTaker,
         );
         let looked = performance.now();
         setInterval(() => {
@@ -81,6 +90,16 @@ export class Link {
     followScene(rate: number, drawer: Drawer | null = null): void {
         this.jointRate = rate;
         this.drawer = drawer;
+        this.tellWishes();
+    }
+
+    /**
+     * Have what a timeline lacks from now on.
+     * @param wish null: no more.
+     */
+    followTimeline(wish: TimelineWish | null, taker: TimelineTaker | null): void {
+        this.timelineWish = wish;
+        this.timelineTaker = taker;
         this.tellWishes();
     }
 

@@ -5,11 +5,13 @@ import type { StoredView, View } from '../scene/view.ts';
 import { ask, askBytes } from '../server.ts';
 import { thePage, usePage } from '../store/page.ts';
 import type { Answer, Scene } from '../wire.ts';
+import { LiveTimeline } from './Timeline.tsx';
 
 /** [Hz] of the joints while the page is seen. */
 const RATE = 30;
 /** [ms] after which a scene that is not there is asked for again. */
 const AGAIN_MS = 2000;
+const TIMELINE = 'robot_rt_control.timeline';
 const STORED = 'robot_rt_control.views';
 /** Of what is drawn beside the robots. */
 const NAMESPACES: Record<string, string> = {
@@ -41,6 +43,11 @@ export function RobotView({ children }: { children?: ReactNode }) {
     const [link, setLink] = useState('');
     const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
     const [isFlat, setFlat] = useState(false);
+    const [hasTimeline, setTimeline] = useState(() => localStorage.getItem(TIMELINE) === 'shown');
+    const showTimeline = (isShown: boolean): void => {
+        setTimeline(isShown);
+        localStorage.setItem(TIMELINE, isShown ? 'shown' : '');
+    };
     const [film, setFilm] = useState<Film | null>(null);
     /** Version of the scene that the joints are of. */
     const [wanted, setWanted] = useState(0);
@@ -205,6 +212,9 @@ export function RobotView({ children }: { children?: ReactNode }) {
                         ))}
                     </select>
                 </label>
+                <button aria-pressed={hasTimeline} onClick={() => showTimeline(!hasTimeline)}>
+                    Timeline
+                </button>
                 <button onClick={() => void view?.picture().then((blob) => save(blob, 'png'))}>Picture</button>
                 <button aria-pressed={film !== null} onClick={record}>
                     {film ? 'End film' : 'Film'}
@@ -242,6 +252,7 @@ export function RobotView({ children }: { children?: ReactNode }) {
                     if (event.buttons === 0) setLink(view?.linkAt(event.clientX, event.clientY) ?? '');
                 }}
             />
+            {hasTimeline && <LiveTimeline />}
         </section>
     );
 }

@@ -1,0 +1,135 @@
+// Why reactions are true now, or not: those of the active actions, and the one whose mark was chosen.
+
+import { element } from './element.ts';
+import { numberText, timeText } from './look.ts';
+import type { Bar, Mark, TimelineSource } from './source.ts';
+import type { ReactionNow, Term } from './wire.ts';
+
+/** [ms] between two looks while the list is open. */
+const LOOK_MS = 1000;
+const MOST_SESSIONS = 4;
+const SIGNS: Record<string, string> = { true: '✓', false: '✗', unknown: '?' };
+
+/** Which reactions are listed. */
+interface Wanted {
+    /** Session → ids of its actions that are active. */
+    sessions: Map<string, Set<string>>;
+    mark: Mark | null;
+}
+
+/** The sessions with active actions, and that of the chosen mark. */
+export function wanted(bars: readonly Bar[], mark: Mark | null): Wanted {
+    const sessions = new Map<string, Set<string>>();
+    if (mark?.reaction) sessions.set(mark.session, new Set());
+    for (const bar of bars) {
+        if (bar.last !== null || bar.session === '') continue;
+        if (!sessions.has(bar.session) && sessions.size >= MOST_SESSIONS) continue;
+        sessions.set(bar.session, (sessions.get(bar.session) ?? new Set()).add(bar.action));
+    }
+    return { sessions, mark };
+}
+
+/** Those to list: free-standing ones, those of active actions, and first the chosen one. */
+export function listed(all: readonly ReactionNow[], active: ReadonlySet<string>, mark: Mark | null): ReactionNow[] {
+    const isChosen = (each: ReactionNow): boolean =>
+        mark?.reaction === each.name && (each.owner === '' || each.owner === mark.previousAction);
+    const found = all.filter((each) => each.owner === '' || active.has(each.owner) || isChosen(each));
+    return found.sort((a, b) => Number(isChosen(b)) - Number(isChosen(a)));
+}
+
+/** Where a reaction leads, in words. */
+export function leadsTo(each: ReactionNow): string {
+    const parts = [
+        each.start && `starts ${each.start}${each.keep_owner ? ` beside ${each.owner}` : ''}`,
+        each.stop && (each.owner ? `stops ${each.owner}` : 'stops all actions of the session'),
+        each.signal && `raises ${each.signal}`,
+        each.event && `event ${each.event}`,
+    ].filter(Boolean);
+    return `${parts.join(', ') || 'does nothing'}${each.fire_once ? '; once' : ''}`;
+}
+
+export class ReactionList {
+    readonly element: HTMLDetailsElement;
+    private readonly body = element('div', 'timeline-reactions');
+    private readonly timer: ReturnType<typeof setInterval>;
+    private mark: Mark | null = null;
+    private drawn = '';
+    private isAsking = false;
+
+    constructor(private readonly source: TimelineSource) {
+        this.element = element('details', 'timeline-list', element('summary', '', 'Reactions'), this.body);
+        this.element.addEventListener('toggle', () => void this.look());
+        this.timer = setInterval(() => void this.look(), LOOK_MS);
+    }
+
+    close(): void {
+        clearInterval(this.timer);
+    }
+
+    /** A person has chosen a mark. */
+    show(mark: Mark | null): void {
+        this.mark = mark?.reaction ? mark : null;
+        if (this.mark) this.element.open = true;
+        void this.look();
+    }
+
+    private async look(): Promise<void> {
+        const { source } = this;
+        if (!this.element.open || this.isAsking || document.hidden) return;
+        this.isAsking = true;
+        const last = source.range?.last ?? 0;
+        const { sessions, mark } = wanted(source.bars({ first: last, last }), this.mark);
+        const found: [string, ReactionNow[] | string][] = [];
+        for (const [session, active] of sessions) {
+            const all = (await source.reactions?.(session)) ?? [];
+            const own = mark?.session === session ? mark : null;
+            found.push([session, typeof all === 'string' ? all : listed(all, active, own)]);
+        }
+        this.isAsking = false;
+        const key = JSON.stringify([found, mark]);
+        if (key === this.drawn) return;
+        this.drawn = key;
+        this.draw(found, mark);
+    }
+
+    private draw(found: [string, ReactionNow[] | string][], mark: Mark | null): void {
+        const parts: Node[] = [];
+        if (mark) {
+            const time = timeText(mark.tick * this.source.period, this.source.period);
+            parts.push(element('p', '', `${mark.reaction} fired at ${time}; what follows is true now.`));
+        }
+        if (found.length === 0) parts.push(element('p', 'quiet', 'No action of a session is active.'));
+        for (const [session, reactions] of found) {
+            if (typeof reactions === 'string') {
+                parts.push(element('p', 'quiet', `${session}: ${reactions}`));
+                continue;
+            }
+            if (reactions.length === 0) parts.push(element('p', 'quiet', `${session}: no reactions.`));
+            for (const each of reactions) parts.push(reactionElement(session, each));
+        }
+        this.body.replaceChildren(...parts);
+    }
+}
+
+function reactionElement(session: string, each: ReactionNow): HTMLElement {
+    const owner = each.owner ? `${session}/${each.owner}` : `${session}, free-standing`;
+    const title = element('p', '', element('b', '', each.name), ` (${owner}): ${leadsTo(each)}`);
+    const terms = element('ul', 'timeline-terms', ...each.terms.map(termElement));
+    terms.setAttribute('aria-label', `Condition of ${each.name}`);
+    return element('section', 'timeline-reaction', title, terms);
+}
+
+function termElement(term: Term): HTMLLIElement {
+    const truth = element('span', `timeline-truth is-${term.truth.replace(' ', '-')}`);
+    truth.append(`${SIGNS[term.truth] ?? '–'} ${term.truth}`);
+    const values = Object.entries(term.values).map(([name, value]) =>
+        element(
+            'span',
+            'quiet',
+            ` ${name} = ${Array.isArray(value) ? value.map(numberText).join(', ') : numberText(value)}`,
+        ),
+    );
+    const item = element('li', '', truth, ' ', element('code', '', term.text), ...values);
+    item.style.marginLeft = `${14 * term.depth}px`;
+    return item;
+}

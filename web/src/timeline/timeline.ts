@@ -1,0 +1,4 @@
+// Loaded when a timeline is opened.
+
+export { LiveSource } from './live.ts';
+export { Panel } from './panel.ts';
