@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Json = dict[str, Any]
 
@@ -13,6 +17,22 @@ SILENT_S = 0.7
 """[s] without a word of an executor, which speaks every 0.2 s, after which the page says so: within 1 s."""
 SERVICES = ("list_skills", "save_skill", "delete_skill", "give_command", "control", "read_runs")
 """Services of the blueprint executor."""
+
+
+class Jogging(Protocol):
+    """What jogs a part: `client.jogger.Jogger`."""
+
+    @property
+    def is_open(self) -> bool: ...
+
+    @property
+    def is_closed(self) -> bool: ...
+
+    def take(self, action: str, values: np.ndarray[Any, Any], age: float) -> None: ...
+
+    def process(self) -> None: ...
+
+    def close(self) -> None: ...
 
 
 class Robot(Protocol):
@@ -46,6 +66,33 @@ class Robot(Protocol):
 
     def parts(self) -> list[Json]:
         """The workcell's parts: name, kind, operational_state, fault, session."""
+
+    def set_motion(self, part: str, command: str) -> None:
+        """`enable`, `disable`, `clear_faults` or `recover` a part.
+
+        Raises:
+            RobotControlError: it was refused, or was not confirmed.
+        """
+
+    def jogger(self, part: Json, name: str, on_event: Callable[[], None]) -> Jogging:
+        """What jogs a part; see `client_use.part_jogger`. Does not wait."""
+
+    def run_action(
+        self,
+        type: str,
+        parts: list[str],
+        values: Mapping[str, Any],
+        *,
+        until: str,
+        limit_s: float,
+        cancelled: threading.Event,
+        on_progress: Callable[[], None],
+    ) -> Json:
+        """Run an action in a session of its own, and wait for its end: `success`, `message`. See `Client.run_action`.
+
+        Raises:
+            RobotControlError: it could not be started, or the control server has gone.
+        """
 
     def variables(self) -> list[Json]:
         """All state variables: name, type, unit, description."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +19,8 @@ from robot_rt_control.blueprint.remote import NODE, Blueprints, StartRequest
 from robot_rt_control.client import Client
 from robot_rt_control.client.program_state import ProgramState
 from robot_rt_control.client.services import Services
-from robot_rt_control.editor.robot import SERVICES, SILENT_S, SOURCE, Json
+from robot_rt_control.editor.client_use import part_jogger, run_action, set_motion
+from robot_rt_control.editor.robot import SERVICES, SILENT_S, SOURCE, Jogging, Json
 from robot_rt_control.ros.cdr import JointStates, markers_of
 from robot_rt_control.ros.listener import Unspun, take_all
 from robot_rt_control.ros.refusals import refusal_messages
@@ -169,6 +171,18 @@ class RosRobot:
 
     def parts(self) -> list[Json]:
         return [as_json(part) for part in self._client.parts()]
+
+    def set_motion(self, part: str, command: str) -> None:
+        set_motion(self._client, part, command)
+
+    def jogger(self, part: Json, name: str, on_event: Callable[[], None]) -> Jogging:
+        return part_jogger(self._client, part, name, on_event)
+
+    def run_action(
+        self, type: str, parts: list[str], values: Mapping[str, Any], *, until: str, limit_s: float,
+        cancelled: threading.Event, on_progress: Callable[[], None],
+    ) -> Json:  # fmt: skip
+        return run_action(self._client, type, parts, values, until, limit_s, cancelled, on_progress)
 
     def variables(self) -> list[Json]:
         return [as_json(variable) for variable in self._client.state_variables()]

@@ -15,6 +15,7 @@ export class Link {
         robot: {},
         people: { operator: '', operator_name: '', here: [], log: [] },
         programs_changed: 0,
+        starts: [],
     };
     connected = false;
     everConnected = false;
@@ -22,6 +23,8 @@ export class Link {
     silence = 0;
     /** The variables that a person wants to see. */
     watched: string[] = [];
+    /** Those that a panel shows while it is open. */
+    private shown: readonly string[] = [];
     /** [Hz] at which the page wants the joints of the scene; 0: it shows none. */
     private jointRate = 0;
     private drawer: Drawer | null = null;
@@ -52,7 +55,11 @@ export class Link {
                 this.everConnected ||= connected;
                 this.changes.tell();
             },
-            () => ({ variables: this.watched, ...this.followed(), joints: this.jointRate }),
+            () => ({
+                variables: [...new Set([...this.watched, ...this.shown])],
+                ...this.followed(),
+                joints: this.jointRate,
+            }),
             () => this.drawer,
         );
         let looked = performance.now();
@@ -81,6 +88,12 @@ export class Link {
     followScene(rate: number, drawer: Drawer | null = null): void {
         this.jointRate = rate;
         this.drawer = drawer;
+        this.tellWishes();
+    }
+
+    /** Have the values of these from now on, besides those that are watched. */
+    showVariables(names: readonly string[]): void {
+        this.shown = names;
         this.tellWishes();
     }
 
