@@ -24,16 +24,16 @@ export function shownVariables(part: PartInfo): string[] {
     return [...jointVariables(part), ...pose.position, ...pose.orientation];
 }
 
-/** A value as it is shown and taken: 0.1 mm, 0.006 degrees. */
+/** A value as it is shown: 0.1 mm, 0.006 degrees. */
 export function shownNumber(value: number | null | undefined): string {
     return value === null || value === undefined ? '–' : value.toFixed(4);
 }
 
-/** The values of variables as a list of a document; null: one is not known. */
+/** The values of variables as they are taken, to 1 µm and 1 µrad; null: one is not known. */
 export function listOf(names: string[], values: Values): number[] | null {
     const found = names.map((name) => values[name]);
     if (names.length === 0 || found.some((value) => value === null || value === undefined)) return null;
-    return found.map((value) => Number((value as number).toFixed(4)) + 0);
+    return found.map((value) => Number((value as number).toFixed(6)) + 0);
 }
 
 /** The list as a document has it. */
