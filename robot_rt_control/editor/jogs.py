@@ -154,13 +154,16 @@ class Jogs:
         self._start(made.jogger, wake, lambda: self._process(made))
         return made
 
-    def begin(self, body: Json, jogged: Jogged) -> Json:
+    def begin(self, body: Json, jogged: Jogged, base: list[list[float]] | None = None) -> Json:
         """Begin a hold. Nothing moves before its first beat: until then nobody knows how old a request is.
+
+        Args:
+            base: (3, 3) axes of the part's base in the world, as columns; None: they are not known.
 
         Raises:
             DefinitionError: a field of the request is not valid.
         """
-        person, (action, values) = jogged.person, _motion(body, jogged.part)
+        person, (action, values) = jogged.person, _motion(body, jogged.part, base)
         self.end(person, "another button was pressed")
         hold = _Hold(body["hold"], person, jogged, action, values, self._now())
         self._holds[person.id] = hold
@@ -236,7 +239,7 @@ def _in_a_thread(jogger: Jogging, wake: threading.Event, process: Callable[[], N
     threading.Thread(target=run, daemon=True, name="jog").start()
 
 
-def _motion(body: Json, part: Json) -> tuple[str, np.ndarray[Any, Any]]:
+def _motion(body: Json, part: Json, base: list[list[float]] | None) -> tuple[str, np.ndarray[Any, Any]]:
     """Id of the action, and the values of its stream: velocities of the joints or the tool's twist [SI].
 
     Raises:
@@ -259,12 +262,18 @@ def _motion(body: Json, part: Json) -> tuple[str, np.ndarray[Any, Any]]:
         raise DefinitionError(f"part {part['name']!r} has no tool to jog", got=part["kind"])
     if body["axis"] not in AXES:
         raise DefinitionError("jog: axis", expected=", ".join(AXES))
-    frames = {"world": IN_WORLD, "tool": IN_TOOL}
+    frames = {"world": IN_WORLD, "base": IN_WORLD, "tool": IN_TOOL}
     if not isinstance(body.get("frame"), str) or body["frame"] not in frames:
-        raise DefinitionError("jog: frame", expected=" or ".join(frames))
+        raise DefinitionError("jog: frame", expected=", ".join(frames))
+    if body["frame"] == "base" and base is None:
+        raise DefinitionError(
+            f"the axes of the base of part {part['name']!r} are not known, or move", hint="Jog in those of the world"
+        )
     i = AXES.index(body["axis"])
     twist = np.zeros(6)
     twist[i] = direction * min(speed * TOOL[i // 3], (LINEAR, ANGULAR)[i // 3])
+    if body["frame"] == "base":
+        twist = np.concatenate([np.array(base) @ twist[:3], np.array(base) @ twist[3:]])
     return frames[body["frame"]], twist
 
 

@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from robot_rt_control.editor.jogs import Jogs
 from robot_rt_control.editor.keys import Person
 from robot_rt_control.editor.robot import Json, Robot
+from robot_rt_control.editor.scenes import Scenes
 from robot_rt_control.editor.starts import Starts
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -21,8 +22,8 @@ class Operating:
         RobotControlError: it was refused.
     """
 
-    def __init__(self, robot: Robot) -> None:
-        self._robot = robot
+    def __init__(self, robot: Robot, scenes: Scenes) -> None:
+        self._robot, self._scenes = robot, scenes
         self.jogs, self.starts = Jogs(robot), Starts(robot)
 
     def speed(self, person: Person, body: Json) -> Json:
@@ -64,4 +65,4 @@ class Operating:
             return self.jogs.beat(person, body)
         loop = asyncio.get_running_loop()
         jogged = await loop.run_in_executor(threads, self.jogs.prepare, person, name)
-        return self.jogs.begin(body, jogged)
+        return self.jogs.begin(body, jogged, self._scenes.base_axes(name))

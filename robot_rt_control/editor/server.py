@@ -86,7 +86,7 @@ class EditorServer:
         self._scenes = Scenes(robot)
         drawn = (self._scenes.shapes, self._scenes.objects.text)
         self.watchers = Watchers(self._logs, self._scenes.frame, drawn)
-        self._answers, self._operating = SharedAnswers(), Operating(robot)
+        self._answers, self._operating = SharedAnswers(), Operating(robot, self._scenes)
         self.refused: dict[int, int] = {}
         self._robot, self._secure = robot, secure
         self._hosts, self.cookie = allowed_hosts(address, port), cookie_name(port)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from cell_robot import CellRobot
-from pages import until
+from pages import serious, until
 
 PAGE = "view.html"
 
@@ -95,3 +95,105 @@ def test_E22_a_held_button_moves_the_joint_and_a_killed_page_stops_it(
         os.kill(process, signal.SIGKILL)
     until(other, lambda: rests(robot))
     assert button(other, "joint_4 +").is_disabled(), "who does not operate jogs nothing"
+
+
+def test_E22_lost_focus_a_key_that_goes_up_and_stop_end_the_motion(
+    operate: Callable[..., Any], robot: CellRobot
+) -> None:
+    page = operate()
+    take_over(page)
+    hold(page, robot, "joint_1 +", 0)
+    page.evaluate("window.dispatchEvent(new Event('blur'))")
+    until(page, lambda: rests(robot))
+    assert button(page, "joint_1 +").get_attribute("aria-pressed") == "false", "held by the mouse alone"
+    page.mouse.up()
+
+    begun = robot.q[0]
+    button(page, "joint_1 −").focus()
+
+    def moved_by_key() -> bool:
+        if button(page, "joint_1 −").get_attribute("aria-pressed") == "false":
+            page.keyboard.up(" ")
+            page.keyboard.down(" ")
+        return robot.q[0] < begun
+
+    until(page, moved_by_key)
+    page.keyboard.up(" ")
+    until(page, lambda: rests(robot))
+
+    hold(page, robot, "z +", 3)
+    page.keyboard.press("Control+.")
+    page.get_by_role("button", name="STOPPED").wait_for()
+    until(page, lambda: rests(robot))
+    page.get_by_text("A protective stop is latched.").wait_for()
+    assert button(page, "z +").is_disabled()
+    page.mouse.up()
+    page.get_by_role("button", name="Release the protective stop").click()
+    hold(page, robot, "z +", 3)
+    page.mouse.up()
+    until(page, lambda: rests(robot))
+
+
+def test_E23_who_only_watches_sees_states_and_is_offered_nothing_but_stop(
+    operate: Callable[..., Any], robot: CellRobot, picture: Any
+) -> None:
+    page = operate("Eve", watching=True, allow="403")
+    panel = page.get_by_label("Operate the robot")
+    page.get_by_label("Parts").get_by_text("enabled").first.wait_for()
+    page.get_by_text("1.5708").wait_for()
+    assert panel.get_by_role("button").all_inner_texts() == ["Copy the joints", "Copy the tool’s pose"]
+    assert panel.get_by_role("slider").count() == 0
+    answers = page.evaluate(
+        """async () => Promise.all(['jog', 'set_motion', 'start_action', 'end_action', 'speed'].map(async (name) => (
+            await fetch(`/api/${name}`, {method: 'POST', headers: {'Content-Type': 'application/json'},
+                body: JSON.stringify({hold: 'a', part: 'arm', joint: 0, direction: 1, speed: 0.1, command: 'disable'})})
+        ).status))"""
+    )
+    assert answers == [403] * 5
+    assert serious(page) == []
+    picture(page, "operate_watching")
+
+
+def test_E23_parts_are_disabled_and_enabled_by_who_operates(
+    operate: Callable[..., Any], robot: CellRobot, picture: Any
+) -> None:
+    page = operate()
+    disable = button(page, "Disable: arm")
+    assert disable.is_disabled() and button(page, "joint_1 +").is_disabled(), "who does not operate"
+    take_over(page)
+    disable.click()
+    page.get_by_text("arm is disabled: it can be jogged once it is enabled.").wait_for()
+    assert button(page, "joint_1 +").is_disabled()
+    button(page, "Enable: arm").click()
+    disable.wait_for()
+    assert serious(page) == []
+    page.set_viewport_size({"width": 390, "height": 844})
+    button(page, "joint_1 +").scroll_into_view_if_needed()
+    picture(page, "operate_narrow")
+
+
+def test_E24_an_action_is_started_by_its_form_refused_at_its_field_and_ended(
+    operate: Callable[..., Any], robot: CellRobot, picture: Any
+) -> None:
+    page = operate()
+    take_over(page)
+    page.get_by_label("Action", exact=True).select_option("move_linear")
+    offset = page.get_by_label("offset [m]")
+    offset.fill("0, 0")
+    start = page.get_by_role("button", name="▶ Start move_linear")
+    start.click()
+    page.locator(".field:has(input[aria-invalid=true])", has_text="offset").get_by_role("alert").wait_for()
+    picture(page, "operate_refused")
+    offset.fill("0, 0, 0.03")
+    with robot.turn:
+        begun = robot.client.value("arm.tool.z")
+    start.click()
+    page.get_by_label("Started here").get_by_text("done", exact=True).wait_for()
+    with robot.turn:
+        assert abs(robot.client.value("arm.tool.z") - begun - 0.03) < 1e-3
+    page.get_by_label("Action", exact=True).select_option("hold")
+    page.get_by_label("Until").fill("arm.position[0] > 3")
+    page.get_by_role("button", name="▶ Start hold").click()
+    page.get_by_role("button", name="End hold").click()
+    page.get_by_label("Started here").get_by_text("cancelled", exact=True).wait_for()
+    picture(page, "operate_started")

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from memory_robot import Json, MemoryRobot
 
+from robot_rt_control.client import Action
 from robot_rt_control.client.jogger import Jogger
 from robot_rt_control.editor.client_use import part_jogger, set_motion
 from robot_rt_control.editor.robot import SOURCE
 from robot_rt_control.editor.ros_robot import as_json
+from robot_rt_control.editor.server import plain
 from robot_rt_control.testing.lockstep_client import LockstepClient
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -77,6 +79,37 @@ class CellRobot(MemoryRobot):
 
         made.process, made.close = in_turn(process), in_turn(close)  # type: ignore[method-assign]
         return made
+
+    def action_types(self) -> list[Json]:
+        with self.turn:
+            return [plain(as_json(each)) for each in self.client.action_types()]
+
+    def run_action(
+        self, type: str, parts: list[str], values: Mapping[str, Any], *, until: str, limit_s: float,
+        cancelled: threading.Event, on_progress: Callable[[], None],
+    ) -> Json:  # fmt: skip
+        """As the control server does over ROS, in a thread that lets others have their turns."""
+        session = None
+        try:
+            with self.turn:
+                session = self.client.session([part.split("=")[1] for part in parts], name="start")
+                session.add(Action("run", type, parts=dict(part.split("=") for part in parts), **values))
+                followed = session.follow("run", until=until)
+            on_progress()
+            while not cancelled.wait(0.01):
+                with self.turn:
+                    ending = followed.poll()
+                if ending is not None:
+                    return {"success": True, "message": ""}
+            return {"success": False, "message": "it was cancelled"}
+        finally:
+            with self.turn:
+                if session is not None:
+                    session.close()
+
+    def variables(self) -> list[Json]:
+        with self.turn:
+            return [plain(as_json(each)) for each in self.client.state_variables()]
 
     def values(self, names: Iterable[str]) -> Json:
         wanted = list(names)

@@ -25,11 +25,11 @@ PATIENCE_S = 120.0
 def client(own_domain: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     folder = tmp_path_factory.mktemp("operate")
     arguments = ["--workcell", "arm7", "--controllers", "false", "--no-frames"]
-    with DemoWorkcell(arguments, folder / "workcell.log", environment={"XDG_DATA_HOME": str(folder)}) as cell:
-        with Client("operate_test", timeout_s=60.0) as made:
-            cell.wait_until_ready(made, lambda _: None)
-            made.enable()
-            yield made
+    log, environment = folder / "workcell.log", {"XDG_DATA_HOME": str(folder)}
+    with DemoWorkcell(arguments, log, environment=environment) as cell, Client("test", timeout_s=60.0) as made:
+        cell.wait_until_ready(made, lambda _: None)
+        made.enable()
+        yield made
 
 
 class View:
@@ -46,7 +46,7 @@ class View:
         self.ask("enter", token=token, name="Ann")
         assert self.ask("operate", take=True)["success"]
 
-    def ask(self, name: str, **fields: Any) -> dict[str, Any]:
+    def ask(self, name: str, /, **fields: Any) -> dict[str, Any]:
         origin = f"http://127.0.0.1:{self.port}"
         headers = {"Origin": origin, "Content-Type": "application/json", "Cookie": self.cookie}
         self.connection.request("POST", f"/api/{name}", json.dumps(fields), headers)
@@ -118,7 +118,7 @@ def test_E24_an_action_is_started_refused_at_its_field_and_ended(client: Client,
     goal = ", ".join(f"{value:.4f}" for value in [q[0] + 0.1, *q[1:]])
     assert view.ask("start_action", type="move_joint", parts={"part": "arm"}, values={"position": goal})["success"]
     until(lambda: abs(client.value("arm.position[0]") - q[0] - 0.1) < 1e-3 and not client.sessions())
-    started = view.ask("start_action", type="hold", parts={"part": "arm"}, values={})
-    assert started["success"] and client.sessions()
+    started = view.ask("start_action", type="hold", parts={"part": "arm"}, until="arm.position[0] > 3")
+    assert started["success"] and client.sessions(), started
     assert view.ask("end_action", start=started["start"])["success"]
     until(lambda: not client.sessions())

@@ -218,6 +218,19 @@ def test_E22_the_axes_of_the_tool_and_of_the_world(bench: Bench) -> None:
         assert np.sign(bench.tool - before)[2] == sign
 
 
+def test_E22_the_axes_of_the_base_are_turned_into_the_worlds(bench: Bench) -> None:
+    before = bench.tool
+    jogged = bench.jogs.prepare(bench.ann, "arm")
+    turned = [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]  # its x is the world's y
+    motion = {"hold": "1", "axis": "x", "direction": 1, "frame": "base", "speed": 0.1}
+    bench.holds, bench.number = 1, bench.jogs.begin(motion, jogged, turned)["beat"]
+    for _ in range(10):
+        bench.client.step(BEAT_TICKS)
+        bench.beat()
+    moved = bench.tool - before
+    assert moved[1] > 0.01 and abs(moved[[0, 2]]).max() < 1e-3
+
+
 def test_E22_refused_in_words(bench: Bench) -> None:
     with bench.client.session("arm", name="welding"):
         bench.press(JOINT)
@@ -240,7 +253,8 @@ def test_E22_refused_in_words(bench: Bench) -> None:
         ({**JOINT, "speed": 0.51}, "jog: speed; expected more than 0, at most 0.5"),
         ({**JOINT, "speed": float("nan")}, "jog: speed"),
         ({**DOWN, "axis": ["z"]}, "jog: axis; expected x, y, z, rx, ry, rz"),
-        ({**DOWN, "frame": "camera"}, "jog: frame; expected world or tool"),
+        ({**DOWN, "frame": "base"}, "the axes of the base of part 'arm' are not known, or move"),
+        ({**DOWN, "frame": "camera"}, "jog: frame; expected world, base, tool"),
     ):
         with pytest.raises(RobotControlError, match=text):
             bench.press(motion)

@@ -15,6 +15,7 @@ const TOOL = { linear: 0.5, angular: 2, fastest: 0.2 };
 const AXES = ['x', 'y', 'z', 'rx', 'ry', 'rz'];
 const FRAMES: [string, string][] = [
     ['world', 'the world'],
+    ['base', 'its base'],
     ['tool', 'the tool'],
 ];
 

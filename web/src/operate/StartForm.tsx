@@ -6,9 +6,10 @@ import type { ActionType, Answer, ParameterInfo, PartInfo } from '../wire.ts';
 
 type Texts = Record<string, string>;
 
-/** Laws of strategies run in an action, not by themselves. */
+/** Laws of strategies run in an action, not by themselves; nobody here writes streams. */
 function isAction(type: ActionType): boolean {
-    return type.slots.length > 0 && !type.slots.some((slot) => slot.kinds.includes('axis'));
+    if ((type.streams ?? []).some((stream) => !stream.is_output)) return false;
+    return type.slots.length > 0 && !type.slots.some((slot) => slot.kinds.every((kind) => kind === 'axis'));
 }
 
 /** What a parameter may be, in words. */

@@ -26,7 +26,7 @@ export function shownVariables(part: PartInfo): string[] {
 
 /** A value as it is shown: 0.1 mm, 0.006 degrees. */
 export function shownNumber(value: number | null | undefined): string {
-    return value === null || value === undefined ? '–' : value.toFixed(4);
+    return value === null || value === undefined ? '–' : value.toFixed(4).replace(/^-(0\.0*)$/, '$1');
 }
 
 /** The values of variables as they are taken, to 1 µm and 1 µrad; null: one is not known. */
