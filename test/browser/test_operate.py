@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from cell_robot import CellRobot
 from pages import serious, until
+from served_editor import Served
 
 PAGE = "view.html"
 
@@ -197,3 +198,37 @@ def test_E24_an_action_is_started_by_its_form_refused_at_its_field_and_ended(
     page.get_by_role("button", name="End hold").click()
     page.get_by_label("Started here").get_by_text("cancelled", exact=True).wait_for()
     picture(page, "operate_started")
+
+
+def test_E22_a_finger_holds_a_button_and_the_lost_operator_lets_it_go(
+    chromium: Any, come: Callable[..., Any], robot: CellRobot, editor: Served
+) -> None:
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = come(context=context, page_name=PAGE, allow="409")
+    page.get_by_role("button", name="Operate").first.click()
+    page.get_by_label("Joints of arm").wait_for()
+    take_over(page)
+    found = button(page, "joint_2 +")
+    found.scroll_into_view_if_needed()
+    box = found.bounding_box()
+    place = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+    fingers = context.new_cdp_session(page)
+    begun = robot.q[1]
+    touch = lambda kind, *points: fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})  # noqa: E731
+    touch("touchStart", place)
+
+    def moves() -> bool:
+        if found.get_attribute("aria-pressed") == "false":
+            touch("touchEnd")
+            touch("touchStart", place)
+        return robot.q[1] > begun
+
+    until(page, moves)
+    ben = editor.enter(editor.server.keys.operate, "Ben")
+    operator = editor.server.people.operator
+    assert operator is not None
+    assert editor.post("operate", {"take": True, "instead_of": operator.id}, cookie=ben)[1]["success"]
+    until(page, lambda: rests(robot))
+    page.get_by_text("Ben operates, but has no page open").wait_for()
+    assert found.is_disabled() and found.get_attribute("aria-pressed") == "false"
+    context.close()

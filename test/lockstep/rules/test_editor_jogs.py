@@ -135,6 +135,13 @@ def test_E22_the_arm_rests_0_3_s_after_the_last_beat(bench: Bench, motion: Json,
     assert 0 < bench.ticks_to_rest(work=lives) <= AT_ONCE
 
 
+@pytest.mark.parametrize("motion", [{**JOINT, "speed": FASTEST}, {**DOWN, "speed": FASTEST}])
+@pytest.mark.parametrize("beats", [1, 2, 4])
+def test_E22_also_while_it_speeds_up(bench: Bench, motion: Json, beats: int) -> None:
+    bench.hold(beats, motion)
+    assert 0 < bench.ticks_to_rest() <= AT_ONCE
+
+
 @pytest.mark.parametrize("motion", [JOINT, {**JOINT, "speed": FASTEST}, DOWN, {**DOWN, "speed": FASTEST}])
 def test_E22_a_beat_that_the_network_held_up_allows_no_more(bench: Bench, motion: Json) -> None:
     """What counts is when the page was lost, not when its last word came."""
