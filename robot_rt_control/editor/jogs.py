@@ -8,6 +8,7 @@ within 0.3 s of the loss.
 
 from __future__ import annotations
 
+import logging
 import math
 import re
 import threading
@@ -20,7 +21,7 @@ import numpy as np
 
 from robot_rt_control.editor.keys import Person
 from robot_rt_control.editor.robot import Jogging, Json, Robot
-from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, unknown
+from robot_rt_control.vocabulary.errors import DefinitionError, InternalError, RobotControlError, unknown
 from robot_rt_control.vocabulary.part_kinds import JOINTED_KINDS, PART_KINDS
 
 JOINTS, IN_WORLD, IN_TOOL = "jog_of_joints", "jog_in_world", "jog_in_tool"
@@ -43,6 +44,7 @@ AXES = ("x", "y", "z", "rx", "ry", "rz")
 _SAME = ("kind", "joint_names", "command_modes")
 _LOOK_S = 0.01
 """[s] Between two looks at a jogger that holds its part."""
+_log = logging.getLogger(__name__)
 _ID = re.compile(r"[\w-]{1,40}")
 
 Start = Callable[[Jogging, threading.Event, Callable[[], None]], None]
@@ -224,9 +226,12 @@ class Jogs:
                 jogged.jogger.take(hold.action, np.zeros(len(hold.values)), 0.0)
         try:
             jogged.jogger.process()
-        except RobotControlError as error:
+        except Exception as failure:  # whatever it is: nothing may look as if it moved
+            if not isinstance(failure, RobotControlError):
+                _log.exception("a jog failed")
+                failure = InternalError.of("a jog", failure)
             for hold in holds:
-                hold.ended = hold.ended or str(error)
+                hold.ended = hold.ended or str(failure)
 
 
 def _in_a_thread(jogger: Jogging, wake: threading.Event, process: Callable[[], None]) -> None:

@@ -195,7 +195,7 @@ class MemoryJogger:
     def __init__(self, part: str, name: str) -> None:
         self.part, self.name, self.is_closed = part, name, False
         self.taken: list[tuple[str, list[float], float]] = []
-        self.refusal: RobotControlError | None = None
+        self.refusal: Exception | None = None
 
     @property
     def is_open(self) -> bool:

@@ -110,6 +110,13 @@ def test_E22_what_the_workcell_refuses_ends_the_hold(editor: Served, robot: Memo
         number = answer["beat"]
         assert time.monotonic() < end
     assert answer["message"] == "part 'arm' is not free: welding holds it"
+    robot.joggers[-1].refusal = ValueError("a bug")
+    robot.joggers[-1].taken.clear()
+    number = press(editor, ann, hold="bug")
+    while (answer := beat(editor, ann, number, "bug"))["success"]:
+        number = answer["beat"]
+        assert time.monotonic() < end
+    assert answer["message"].startswith("internal error in a jog: ValueError: a bug")
     robot.faults["arm"] = "joint 3: following error"
     assert editor.post("jog", {**JOG, "hold": "b"}, cookie=ann)[1]["message"] == (
         "part 'arm' is faulted: joint 3: following error; expected an enabled part"

@@ -141,7 +141,7 @@ export function Jog({ part }: { part: PartInfo }) {
                     )}
                     <table className="jog" aria-label={`Tool of ${part.name}`}>
                         <tbody>
-                            {AXES.map((axis, i) => (
+                            {AXES.slice(0, it.me.mayOperate ? 6 : 3).map((axis, i) => (
                                 <tr key={axis}>
                                     <th scope="row">{axis}</th>
                                     <td className="number">{i < 3 && shownNumber(values[pose.position[i] ?? ''])}</td>

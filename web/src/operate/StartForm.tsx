@@ -62,6 +62,9 @@ export function StartForm({ parts, types }: { parts: PartInfo[]; types: ActionTy
         });
         setBusy(false);
         setBad(answer.fields ?? {});
+        const shown = (): void =>
+            document.querySelector('.operate [aria-invalid=true]')?.scrollIntoView({ block: 'center' });
+        if (!answer.success) setTimeout(shown);
         setGeneral(answer.success || Object.keys(answer.fields ?? {}).length > 0 ? '' : answer.message);
     };
     return (
