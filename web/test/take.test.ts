@@ -12,13 +12,14 @@ function part(name: string, kind: string, joints: number): PartInfo {
 }
 
 function info(name: string, length: string, unit: string): ParameterInfo {
-    return { name, length, unit } as ParameterInfo;
+    return { name, type: 'float', length, unit } as ParameterInfo;
 }
 
 const PARTS = [part('left', 'arm', 2), part('right', 'arm', 2), part('hand', 'gripper', 1), part('below', 'io', 0)];
 
 test('fields of joints and of a pose of the tool are known, and no others', () => {
     assert.equal(kindOfField(info('position', 'dof', 'joint')), 'joints');
+    assert.equal(kindOfField(info('position', 'any', '')), 'joints');
     assert.equal(kindOfField(info('tool_position', '3', 'm')), 'position');
     assert.equal(kindOfField(info('tool_orientation', '4', '')), 'orientation');
     for (const [name, length, unit] of [

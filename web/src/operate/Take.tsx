@@ -13,7 +13,9 @@ const MOST = 3;
 /** Whether a parameter is one of joints or of a tool's pose; null: neither. */
 export function kindOfField(info: ParameterInfo): Kind | null {
     const name = info.name.split('.').pop() ?? '';
-    if (info.length === 'dof' && (info.unit === 'joint' || info.unit === 'rad' || info.unit === 'm')) return 'joints';
+    if (info.length === 'dof' && ['joint', 'rad', 'm'].includes(info.unit)) return 'joints';
+    // Of a skill that an action type is, as the executor of blueprints lists it.
+    if (info.length === 'any' && info.type === 'float' && /(^|_)(position|joints)$/.test(name)) return 'joints';
     if (info.length === '3' && info.unit === 'm' && /position$/.test(name)) return 'position';
     return info.length === '4' && /orientation$/.test(name) ? 'orientation' : null;
 }
