@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from cell_robot import CellRobot
-from pages import serious, until
+from pages import node, open_text, serious, text_of, until
 from served_editor import Served
 
 PAGE = "view.html"
@@ -232,3 +232,24 @@ def test_E22_a_finger_holds_a_button_and_the_lost_operator_lets_it_go(
     page.get_by_text("Ben operates, but has no page open").wait_for()
     assert found.is_disabled() and found.get_attribute("aria-pressed") == "false"
     context.close()
+
+
+def test_the_editor_takes_the_present_pose_and_has_the_panel_in_its_tab(
+    come: Callable[..., Any], robot: CellRobot, picture: Any
+) -> None:
+    page = come()
+    open_text(page, "name: teach\nnodes:\n  a: {skill: move_joint}\n  b: {skill: move_linear}\n")
+    node(page, "a").click()
+    page.get_by_role("button", name="Take the present joints of arm").click()
+    until(page, lambda: "position: [0, 0.5236, 0, 1.5708, 0, 1.0472, 0]" in text_of(page))
+    page.get_by_role("button", name="Take the present position of arm").click()
+    until(page, lambda: "tool_position: [0.556" in text_of(page))
+    picture(page, "operate_take")
+    node(page, "b").click()
+    page.get_by_label("offset [m]").fill("0, 0, 0.06")
+    until(page, lambda: "offset: [0, 0, 0.06]" in text_of(page))
+    page.get_by_role("button", name="Robot", exact=True).click()
+    page.get_by_label("The robot").get_by_role("button", name="Operate", exact=True).click()
+    page.get_by_label("Joints of arm").wait_for()
+    assert page.get_by_label("Operate the robot").get_by_text("Nobody operates").count() == 0, "it stands above all"
+    picture(page, "operate_tab")
