@@ -14,7 +14,7 @@ const LARGEST = 1_300_000;
 const LARGEST_VIEW = 700_000;
 const LARGEST_TIMELINE = 50_000;
 /** Of the page that shows the workcell alone, beside what draws it. */
-const LARGEST_VIEW_PAGE = 250_000;
+const LARGEST_VIEW_PAGE = 280_000;
 
 function files(folder) {
     return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>

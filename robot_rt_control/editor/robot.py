@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from robot_rt_control.ros.tick_batches import TickBatch, TickNames
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Json = dict[str, Any]
 
@@ -34,6 +38,22 @@ class TimelineNews:
     """Tick and values of the names that were `sampled` last."""
     problem: str = ""
     """Why something of this is not there."""
+
+
+class Jogging(Protocol):
+    """What jogs a part: `client.jogger.Jogger`."""
+
+    @property
+    def is_open(self) -> bool: ...
+
+    @property
+    def is_closed(self) -> bool: ...
+
+    def take(self, action: str, values: np.ndarray[Any, Any], age: float) -> None: ...
+
+    def process(self) -> None: ...
+
+    def close(self) -> None: ...
 
 
 class Robot(Protocol):
@@ -76,6 +96,33 @@ class Robot(Protocol):
 
         Raises:
             RobotControlError: there is no such session.
+        """
+
+    def set_motion(self, part: str, command: str) -> None:
+        """`enable`, `disable`, `clear_faults` or `recover` a part.
+
+        Raises:
+            RobotControlError: it was refused, or was not confirmed.
+        """
+
+    def jogger(self, part: Json, name: str, on_event: Callable[[], None]) -> Jogging:
+        """What jogs a part; see `client_use.part_jogger`. Does not wait."""
+
+    def run_action(
+        self,
+        type: str,
+        parts: list[str],
+        values: Mapping[str, Any],
+        *,
+        until: str,
+        limit_s: float,
+        cancelled: threading.Event,
+        on_progress: Callable[[], None],
+    ) -> Json:
+        """Run an action in a session of its own, and wait for its end: `success`, `message`. See `Client.run_action`.
+
+        Raises:
+            RobotControlError: it could not be started, or the control server has gone.
         """
 
     def values(self, names: Iterable[str]) -> Json:

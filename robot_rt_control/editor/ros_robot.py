@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,7 +22,8 @@ from robot_rt_control.client import Client
 from robot_rt_control.client.event import Event
 from robot_rt_control.client.program_state import ProgramState
 from robot_rt_control.client.services import Services
-from robot_rt_control.editor.robot import SERVICES, SILENT_S, SOURCE, Json, TimelineNews
+from robot_rt_control.editor.client_use import part_jogger, run_action, set_motion
+from robot_rt_control.editor.robot import SERVICES, SILENT_S, SOURCE, Jogging, Json, TimelineNews
 from robot_rt_control.editor.tick_subscriptions import TickSubscriptions
 from robot_rt_control.ros.cdr import JointStates, markers_of
 from robot_rt_control.ros.listener import Unspun, take_all
@@ -185,6 +187,18 @@ class RosRobot:
     def actions(self, session: str) -> Json:
         answer = self._services.call(srv.ListActions, "control_server/list_actions", session=session)
         return {"actions": as_json(answer.actions), "reactions": as_json(answer.reactions)}
+
+    def set_motion(self, part: str, command: str) -> None:
+        set_motion(self._client, part, command)
+
+    def jogger(self, part: Json, name: str, on_event: Callable[[], None]) -> Jogging:
+        return part_jogger(self._client, part, name, on_event)
+
+    def run_action(
+        self, type: str, parts: list[str], values: Mapping[str, Any], *, until: str, limit_s: float,
+        cancelled: threading.Event, on_progress: Callable[[], None],
+    ) -> Json:  # fmt: skip
+        return run_action(self._client, type, parts, values, until, limit_s, cancelled, on_progress)
 
     def values(self, names: Iterable[str]) -> Json:
         wanted = list(names)

@@ -114,6 +114,13 @@ class Scenes:
         self._frame = struct.pack(f"<I{len(q)}f", self._version, *q)
         return self._frame
 
+    def base_axes(self, part: str) -> list[list[float]] | None:
+        """(3, 3) Axes of a part's base in the world, as columns; None: the base moves, or nothing is known of it."""
+        for found in self._scene.get("parts", ()):
+            if found["name"] == part:
+                return fixed_axes(self._scene["links"], self._scene["links"][found["links"][0]]["parent"])
+        return None
+
     def shapes(self) -> str:
         """What is drawn besides: {"shapes": [...]}, as `Robot.shapes`."""
         now = time.monotonic()
@@ -211,6 +218,18 @@ def part_links(scene: Json, parts: list[Json], names: list[str]) -> list[Json]:
         for i, part in enumerate(parts)
         if i in owners.values()
     ]
+
+
+def fixed_axes(links: list[Json], link: int) -> list[list[float]] | None:
+    """(3, 3) The axes of a link in the root's frame, as columns; None: joints move it."""
+    R = [[float(i == j) for j in range(3)] for i in range(3)]
+    while link >= 0:
+        if links[link]["motion"] != "fixed":
+            return None
+        X = links[link]["X"]  # column by column
+        R = [[sum(X[i + 4 * k] * R[k][j] for k in range(3)) for j in range(3)] for i in range(3)]
+        link = links[link]["parent"]
+    return R
 
 
 def _followed(joints: list[Json], q: list[float], i: int) -> float:

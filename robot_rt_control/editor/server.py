@@ -24,6 +24,7 @@ from robot_rt_control.editor.installed import PAGE
 from robot_rt_control.editor.keys import Bucket, Keys, Person, allowed_hosts, cookie_name
 from robot_rt_control.editor.layout import graph_layout
 from robot_rt_control.editor.motion_keys import motion_command_keys
+from robot_rt_control.editor.operating import Operating
 from robot_rt_control.editor.people import People
 from robot_rt_control.editor.reactions import session_reactions
 from robot_rt_control.editor.robot import SERVICES, Json, Robot
@@ -88,7 +89,7 @@ class EditorServer:
         drawn = (self._scenes.shapes, self._scenes.objects.text)
         self._timelines = Timelines(robot)
         self.watchers = Watchers(self._logs, self._scenes.frame, drawn, self._timelines.news)
-        self._answers = SharedAnswers()
+        self._answers, self._operating = SharedAnswers(), Operating(robot, self._scenes)
         self.refused: dict[int, int] = {}
         self._robot, self._secure = robot, secure
         self._hosts, self.cookie = allowed_hosts(address, port), cookie_name(port)
@@ -131,8 +132,11 @@ class EditorServer:
             "reactions": (self._blocking(lambda p, r: {"reactions": session_reactions(robot, r)}), "all"),
             "scene": (self._scene, "all"),
             "layout": (self._blocking(lambda p, r: graph_layout(r)), "all"),
-            "speed": (self._blocking(self._speed), "operate"),
-            "resume": (self._blocking(self._resume), "operate"),
+            "jog": (self._jog, "operate"),
+            **{
+                name: (self._blocking(getattr(self._operating, name)), "operate")
+                for name in ("speed", "resume", "set_motion", "start_action", "end_action")
+            },
             "protective_stop": (self._stop, "all"),
             "operate": (self._operate, "all"),
             "me": (self._me, "all"),
@@ -263,6 +267,8 @@ class EditorServer:
         finally:
             self._sockets -= 1
             self.people.left(person)
+            if not person.sockets:
+                self._operating.jogs.end(person, "the page is gone")
             self._publish()
 
     # --- replies --------------------------------------------------------------------------------
@@ -348,16 +354,12 @@ class EditorServer:
     def _variables(self, person: Person, body: Json) -> Json:
         return {"variables": self._robot.variables(str(body.get("session", "")))}
 
-    def _speed(self, person: Person, body: Json) -> Json:
-        speed = body.get("speed")
-        if not isinstance(speed, int | float) or isinstance(speed, bool) or not 0 <= speed <= 1:
-            return {"success": False, "message": "speed: a number from 0 to 1 is expected"}
-        self._robot.set_speed(float(speed))
-        return {"success": True, "message": ""}
-
-    def _resume(self, person: Person, body: Json) -> Json:
-        self._robot.resume(str(body.get("session", "")), f"editor: {person.name}")
-        return {"success": True, "message": ""}
+    async def _jog(self, person: Person, body: Json) -> Json:
+        with self._one_more(person):
+            answer = await self._operating.jog(person, body, self._pool)
+        if self.people.operator is not person:  # since it was asked for
+            self._operating.jogs.end_others(self.people.operator)
+        return answer
 
     def _changes_programs(self, work: Callable[[Json], Json]) -> Reply:
         async def reply(person: Person, body: Json) -> Json:
@@ -386,6 +388,7 @@ class EditorServer:
             refused = ""
         else:
             refused = self.people.take(person, str(body.get("instead_of", "")))
+        self._operating.jogs.end_others(self.people.operator)
         self._publish()
         return {"success": not refused, "message": refused}
 
@@ -414,6 +417,7 @@ class EditorServer:
         for watcher in list(self.watchers.all):
             watcher.changed.set()
         self._logs.close()
+        await loop.run_in_executor(None, self._operating.jogs.close)
         await self._scenes.close()
         for pool in (self._pool, self._stops, self._protective, self._looking):
             pool.shutdown(wait=False, cancel_futures=True)
@@ -490,6 +494,7 @@ class EditorServer:
                 "robot": {**self._status, "values": self._values},
                 "people": self.people.as_json(),
                 "programs_changed": self._programs_changed,
+                "starts": self._operating.starts.as_json(),
             }
         )
 

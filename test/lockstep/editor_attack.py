@@ -24,11 +24,13 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 NAMES = (
     *("list_skills", "read_runs", "save_skill", "delete_skill", "give_command", "control", "run", "list_programs"),
     *("save_program", "parts", "variables", "layout", "speed", "resume", "operate", "me", "enter", "live", "nothing"),
+    *("set_motion", "jog", "start_action", "end_action"),
 )
 """All but the protective stop, which anybody may ask for."""
 KEYS = (
     *("skill", "text", "name", "command", "run", "node", "parameters", "parts", "breakpoints", "boxes", "links"),
     *("speed", "take", "instead_of", "paused", "how", "value", "seconds", "based_on", "token", "with_text", "draft"),
+    *("hold", "beat", "part", "joint", "axis", "direction", "frame", "release", "type", "values", "until", "start"),
 )
 PATHS = (
     *("/../keys.py", "/..%2fkeys.py", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd", "/....//....//etc/passwd"),
@@ -39,6 +41,8 @@ STARTS = (
     ("run", {"skill": "name: attack\nnodes: {a: {wait: 1}}\n"}),
     *(("control", {"command": command}) for command in ("resume", "jump", "step", "skip", "answer", "arm")),
     *(("give_command", {"text": text}) for text in ("go", "attack")),
+    *(("set_motion", {"part": "arm", "command": "enable"}), ("start_action", {"type": "hold"})),
+    ("jog", {"hold": "1", "part": "arm", "joint": 0, "direction": 1, "speed": 0.1}),
     *(("speed", {"speed": 1.0}), ("protective_stop", {"stop": False}), ("save_skill", {"text": "name: a"})),
 )
 """What starts, changes or releases something."""

@@ -184,6 +184,34 @@ class MemoryRun:
         return found
 
 
+class MemoryJogger:
+    """Remembers what it was to do.
+
+    Attributes:
+        taken: action, values [rad/s, m/s] and age [s] of each command.
+        refusal: raised as soon as something is to move.
+    """
+
+    def __init__(self, part: str, name: str) -> None:
+        self.part, self.name, self.is_closed = part, name, False
+        self.taken: list[tuple[str, list[float], float]] = []
+        self.refusal: Exception | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self.taken)
+
+    def take(self, action: str, values: Any, age: float) -> None:
+        self.taken.append((action, [float(value) for value in values], age))
+
+    def process(self) -> None:
+        if self.refusal is not None and any(any(values) for _, values, _ in self.taken):
+            raise self.refusal
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
 class MemoryRobot:
     """The robot.
 
@@ -209,6 +237,8 @@ class MemoryRobot:
         self.drawn_shapes: list[Json] = []
         self.simulated: list[Json] = []
         self.faults: dict[str, str] = {}
+        self.disabled: set[str] = set()
+        self.joggers: list[MemoryJogger] = []
         self.program_states: list[Json] = []
         self.started = time.monotonic()
         self.time = 0.0
@@ -572,10 +602,47 @@ class MemoryRobot:
 
     def parts(self) -> list[Json]:
         return [
-            {"name": name, "kind": part.kinds[0], "operational_state": "enabled", "fault": "", "session": "",
-             "joint_names": list(part.joints or ())}
+            {"name": name, "kind": part.kinds[0], **self._state(name), "session": "",
+             "joint_names": list(part.joints or ()), "joint_units": ["rad"] * len(part.joints or ()),
+             "command_modes": ["position"] if part.joints else [],
+             **{f"{limit}_limit": [n] * len(part.joints or ())
+                for limit, n in (("velocity", 2.0), ("acceleration", 8.0), ("jerk", 80.0))}}
             for name, part in (self.workcell.parts or {}).items()
         ]
+
+    def _state(self, part: str) -> Json:
+        fault = self.faults.get(part, "")
+        state = "faulted" if fault else "disabled" if part in self.disabled else "enabled"
+        return {"operational_state": state, "fault": fault}
+
+    def set_motion(self, part: str, command: str) -> None:
+        self.calls.append(("set_motion", {"part": part, "command": command}))
+        if command == "disable":
+            self.disabled.add(part)
+        elif command == "clear_faults":
+            self.faults.pop(part, None)
+            self.disabled.add(part)
+        else:
+            self.disabled.discard(part)
+
+    def jogger(self, part: Json, name: str, on_event: Callable[[], None]) -> MemoryJogger:
+        made = MemoryJogger(part["name"], name)
+        self.joggers.append(made)
+        return made
+
+    def run_action(
+        self, type: str, parts: list[str], values: Mapping[str, Any], *, until: str, limit_s: float,
+        cancelled: threading.Event, on_progress: Callable[[], None],
+    ) -> Json:  # fmt: skip
+        """It takes until it is cancelled, or else as long as a skill."""
+        self.calls.append(("run_action", {"type": type, "parts": parts, "values": dict(values), "until": until,
+                                          "limit_s": limit_s}))  # fmt: skip
+        for name, value in values.items():
+            if value == -1:
+                raise DefinitionError(f"parameter {name!r}", expected="at least 0", got="-1")
+        on_progress()
+        stopped = cancelled.wait(limit_s or self.seconds)
+        return {"success": not stopped, "message": "it was cancelled" if stopped else ""}
 
     def variables(self, session: str = "") -> list[Json]:
         return [
@@ -631,8 +698,7 @@ class MemoryRobot:
             "silent": self.silent, "protective_stop": self.stopped, "stops": self.stops,
             "programs": self.program_states,
             "parts": [
-                {"name": name, "operational_state": "faulted" if name in self.faults else "enabled",
-                 "fault": self.faults.get(name, "")}
+                {"name": name, **self._state(name)}
                 for name in {**(self.workcell.parts or {}), **self.faults}
             ],
         }  # fmt: skip

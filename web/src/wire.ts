@@ -224,11 +224,24 @@ export interface People {
     log: { time: number; text: string }[];
 }
 
+/** An action in a session of its own. */
+export interface Started {
+    id: number;
+    type: string;
+    parts: string[];
+    who: string;
+    /** starts, runs, done, failed or cancelled. */
+    state: string;
+    message: string;
+}
+
 export interface Live {
     blueprints: Blueprints;
     robot: RobotStatus;
     people: People;
     programs_changed: number;
+    /** Actions that people have started here, the latest one first. */
+    starts: Started[];
     /** New records of the run that the page follows. */
     log?: { run: string; first: number; lines: string[] };
 }

@@ -5,7 +5,13 @@ import { whatIsLost } from '../src/lost.ts';
 import type { Live } from '../src/wire.ts';
 
 function live(robot: Live['robot'], blueprints: Live['blueprints']): Live {
-    return { robot, blueprints, people: { operator: '', operator_name: '', here: [], log: [] }, programs_changed: 0 };
+    return {
+        robot,
+        blueprints,
+        people: { operator: '', operator_name: '', here: [], log: [] },
+        programs_changed: 0,
+        starts: [],
+    };
 }
 
 test('an executor of blueprints that was never there is not running, one that was there is lost', () => {

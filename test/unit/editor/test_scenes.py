@@ -19,7 +19,7 @@ from served_editor import Served
 from robot_rt_control.drawing.shape import Shape, ShapeKind
 from robot_rt_control.editor import scenes
 from robot_rt_control.editor.ros_robot import marker_shapes
-from robot_rt_control.editor.scenes import Scenes, part_links
+from robot_rt_control.editor.scenes import Scenes, fixed_axes, part_links
 from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.ros.marker_messages import markers_message
 from robot_rt_control.vocabulary.errors import NoAnswer, RobotControlError
@@ -294,3 +294,17 @@ def until(holds: Any) -> bool:
     while not holds() and time.monotonic() < end:
         time.sleep(0.02)
     return bool(holds())
+
+
+def test_the_axes_of_a_base_are_those_of_its_link_if_nothing_moves_it() -> None:
+    turn = [0.0, 1.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 5.0, 6.0, 7.0, 1.0]  # x of the link is its y
+    same = [float(i % 5 == 0) for i in range(16)]
+    links = [
+        {"motion": "fixed", "X": same, "parent": -1},
+        {"motion": "fixed", "X": turn, "parent": 0},
+        {"motion": "slide", "X": same, "parent": 0},
+        {"motion": "fixed", "X": turn, "parent": 2},
+    ]
+    assert fixed_axes(links, 1) == [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    assert fixed_axes(links, 0) == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    assert fixed_axes(links, 3) is None, "it rides on a slide"

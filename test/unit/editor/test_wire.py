@@ -30,6 +30,7 @@ from robot_rt_control.editor.robot import Json, TimelineNews
 from robot_rt_control.editor.ros_robot import as_json, marker_shapes, shown_status
 from robot_rt_control.editor.scenes import Scenes
 from robot_rt_control.editor.server import EditorServer, plain
+from robot_rt_control.editor.starts import Started
 from robot_rt_control.editor.timelines import TimelineReader, Timelines
 from robot_rt_control.program.exits import Exits, exits_of
 from robot_rt_control.program.file import ProgramTemplate
@@ -233,6 +234,8 @@ def live(robot: MemoryRobot) -> Mapping[str, Any]:
     server._status = plain({**there, **shown_status(status, [program])})
     server._values = {"arm.position[0]": 1.0, "lost": None}
     server._set_blueprints(as_json(sample(msg.BlueprintState)))
+    server._operating.starts._all[1] = Started(1, "hold", ["part=arm"], "Ann")
+    server._publish()
     server._logs._lines = {"r": ["{}"]}
     state = json.loads(server.watchers.text)
     return {**state, "log": json.loads(server._logs.after("r", 0))}

@@ -16,6 +16,7 @@ export class Link {
         robot: {},
         people: { operator: '', operator_name: '', here: [], log: [] },
         programs_changed: 0,
+        starts: [],
     };
     connected = false;
     everConnected = false;
@@ -23,6 +24,8 @@ export class Link {
     silence = 0;
     /** The variables that a person wants to see. */
     watched: string[] = [];
+    /** Those that a panel shows while it is open. */
+    private shown: readonly string[] = [];
     /** [Hz] at which the page wants the joints of the scene; 0: it shows none. */
     private jointRate = 0;
     private drawer: Drawer | null = null;
@@ -56,7 +59,7 @@ export class Link {
                 this.changes.tell();
             },
             () => ({
-                variables: this.watched,
+                variables: [...new Set([...this.watched, ...this.shown])],
                 ...this.followed(),
                 joints: this.jointRate,
                 ...(this.timelineWish && { timeline: this.timelineWish }),
@@ -100,6 +103,12 @@ export class Link {
     followTimeline(wish: TimelineWish | null, taker: TimelineTaker | null): void {
         this.timelineWish = wish;
         this.timelineTaker = taker;
+        this.tellWishes();
+    }
+
+    /** Have the values of these from now on, besides those that are watched. */
+    showVariables(names: readonly string[]): void {
+        this.shown = names;
         this.tellWishes();
     }
 

@@ -534,12 +534,15 @@ export function extractSkill(
 
 // --- fields -----------------------------------------------------------------------------------------
 
-/** A value as a person typed it: YAML if it can be, otherwise a text. */
+const NUMBER = /^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/;
+
+/** A value as a person typed it: YAML if it can be, otherwise a text. Numbers between commas are a list. */
 export function typed(entered: string, type: string): Value {
     const trimmed = entered.trim();
     if (type === 'text') return trimmed.includes('$') ? trimmed : entered;
-    if (/^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/.test(trimmed) || trimmed === 'true' || trimmed === 'false')
-        return new Raw(trimmed);
+    const words = trimmed.split(',').map((word) => word.trim());
+    if (words.length > 1 && words.every((word) => NUMBER.test(word))) return new Raw(`[${words.join(', ')}]`);
+    if (NUMBER.test(trimmed) || trimmed === 'true' || trimmed === 'false') return new Raw(trimmed);
     if (trimmed.startsWith('[')) {
         const parsed = parse(trimmed);
         if (parsed.errors.length === 0) return new Raw(trimmed);

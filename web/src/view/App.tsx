@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 
+import { Operator, Release, Speed } from '../operate/Operator.tsx';
 import { store, useStill, useStore } from '../store/store.ts';
 import { disconnect } from '../text/blueprint_edits.ts';
 import { arrangeAll, hasPlaces } from '../text/folds.ts';
@@ -167,10 +168,6 @@ function Top() {
     const it = useStore();
     const robot = it.link.live.robot;
     const stopped = robot.protective_stop === true || it.link.live.blueprints.protective_stop === true;
-    const { operator, operator_name: name } = it.link.live.people;
-    const isAway = operator !== '' && !it.link.live.people.here.some((person) => person.id === operator);
-    const [speed, setSpeed] = useState<number | null>(null);
-    const shown = speed ?? robot.speed ?? 1;
     return (
         <header className={stopped ? 'top stopped' : 'top'}>
             <h1>Blueprints</h1>
@@ -179,20 +176,7 @@ function Top() {
                 title={it.link.live.people.log
                     .map((entry) => `${new Date(entry.time * 1000).toLocaleTimeString()} ${entry.text}`)
                     .join('\n')}>
-                {it.me.operates ? (
-                    <span className="chip good">You operate</span>
-                ) : (
-                    <span className="chip">
-                        {operator === ''
-                            ? 'Nobody operates'
-                            : `${name} operates${isAway ? ', but has no page open' : ''}`}
-                    </span>
-                )}
-                {!it.me.operates && it.me.mayOperate && (
-                    <button onClick={() => void it.me.operate()}>{operator === '' ? 'Operate' : 'Take over'}</button>
-                )}
-                {it.me.operates && <button onClick={() => void it.me.do('operate', { take: false })}>Give back</button>}
-                {!it.me.mayOperate && <span className="chip">This link may watch and stop</span>}
+                <Operator />
                 <button
                     className="small"
                     title="Your name, as others see it and the log has it"
@@ -203,37 +187,11 @@ function Top() {
                     {it.link.live.people.here.length} {it.link.live.people.here.length === 1 ? 'page' : 'pages'}
                 </span>
             </div>
-            <label className="speed">
-                Speed{' '}
-                <input
-                    type="range"
-                    min={0}
-                    max={1}
-                    step={0.05}
-                    value={shown ?? 1}
-                    disabled={!it.me.mayOperate}
-                    onChange={(event) => setSpeed(Number(event.target.value))}
-                    onPointerUp={() => {
-                        if (speed !== null) void it.me.do('speed', { speed }).then(() => setSpeed(null));
-                    }}
-                    onKeyUp={() => {
-                        if (speed !== null) void it.me.do('speed', { speed }).then(() => setSpeed(null));
-                    }}
-                />{' '}
-                <output>{Math.round((shown ?? 1) * 100)} %</output>
-            </label>
+            <Speed />
             <button className="small" aria-label="Keys and help" onClick={() => it.talk.show({ kind: 'help' })}>
                 ?
             </button>
-            {stopped && it.stop.isLatched && it.me.mayOperate ? (
-                <button
-                    className="release"
-                    onClick={() =>
-                        void it.me.do('protective_stop', { stop: false }, 'Released. Nothing starts by itself.')
-                    }>
-                    Release the protective stop
-                </button>
-            ) : null}
+            <Release />
         </header>
     );
 }
@@ -478,7 +436,7 @@ function Centre() {
             {doc && <Versions />}
             <div className="view">
                 {it.picture.view === 'robot' ? (
-                    <RobotView />
+                    <RobotView hasTop />
                 ) : it.picture.view === 'text' && doc ? (
                     <TextEditor />
                 ) : (

@@ -71,6 +71,7 @@ export function CallFields({ content, path, mistakes }: { content: Json; path: P
                     path={[...path, 'with']}
                     given={isRecord(content.with) ? content.with : {}}
                     mistakes={own}
+                    parts={partsOf(content, skill)}
                 />
             )}
             {skill?.origin === 'action_type' && (
@@ -88,6 +89,15 @@ export function CallFields({ content, path, mistakes }: { content: Json; path: P
             ))}
         </>
     );
+}
+
+/** Parts that a call names, or would use. */
+function partsOf(content: Json, skill: SkillInfo): string[] {
+    const given = isRecord(content.parts) ? content.parts : {};
+    return skill.parts.map((text) => {
+        const usual = /\((.*)\)/.exec(text)?.[1] ?? '';
+        return asText(given[text.split(':')[0] ?? '']) || usual;
+    });
 }
 
 function Parts({

@@ -1,4 +1,5 @@
 import { useRef } from 'react';
+import { kindOfField, Take } from '../operate/Take.tsx';
 import { fieldOf, type Mistake } from '../store/mistakes.ts';
 import { store, useStore } from '../store/store.ts';
 import {
@@ -123,11 +124,14 @@ export function Parameters({
     path,
     given,
     mistakes,
+    parts = [],
 }: {
     infos: ParameterInfo[];
     path: Path;
     given: Json;
     mistakes: Mistake[];
+    /** Those that move: a field of a pose can take where they are. */
+    parts?: readonly string[];
 }) {
     const it = useStore();
     if (infos.length === 0) return null;
@@ -162,17 +166,20 @@ export function Parameters({
                         />
                     );
                 }
+                const kind = kindOfField(info);
                 return (
-                    <Expression
-                        key={info.name}
-                        label={label}
-                        value={value}
-                        change={change}
-                        isCondition={false}
-                        placeholder={info.required ? 'must be given' : info.default_value}
-                        hint={hint}
-                        bad={bad}
-                    />
+                    <div key={info.name}>
+                        <Expression
+                            label={label}
+                            value={value}
+                            change={change}
+                            isCondition={false}
+                            placeholder={info.required ? 'must be given' : info.default_value}
+                            hint={hint}
+                            bad={bad}
+                        />
+                        {kind && <Take kind={kind} parts={it.library.parts} named={parts} change={change} />}
+                    </div>
                 );
             })}
         </section>

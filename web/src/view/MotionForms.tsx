@@ -1,6 +1,7 @@
 // Forms of a state's motion commands and strategies, made from what the package and the laws declare.
 
 import { useState } from 'react';
+import { type Kind, Take } from '../operate/Take.tsx';
 import type { Mistake } from '../store/mistakes.ts';
 import { jointsOf } from '../store/program_shelf.ts';
 import { useStore } from '../store/store.ts';
@@ -100,6 +101,14 @@ const TARGET_NAMES: [string, string][] = [
     ['trajectory', 'points in time'],
 ];
 
+/** What of a part's present pose a key takes. */
+const TAKEN: Record<string, Kind> = {
+    position: 'joints',
+    start: 'joints',
+    'pose.position': 'position',
+    'pose.orientation': 'orientation',
+};
+
 /** The motion commands of a motion group. Each part carries its own out in their order. */
 export function CommandForms({
     node,
@@ -175,29 +184,32 @@ function CommandForm({
             .split('.')
             .reduce((found: unknown, key) => (isRecord(found) ? found[key] : undefined), command);
         const many = info.length === 'points' ? 'a list of lists' : info.length === 'any' ? 'a list' : '';
+        const change = (entered: string): void =>
+            it.docs.edit(
+                (text) =>
+                    setCommand(
+                        text,
+                        node.id,
+                        n,
+                        info.name,
+                        entered.trim() === '' ? undefined : typed(entered, 'float'),
+                    ),
+                `command ${node.id} ${n} ${info.name}`,
+            );
+        const kind = TAKEN[info.name];
         return (
-            <Expression
-                key={info.name}
-                label={`${info.name}${info.unit ? ` [${info.unit}]` : ''}`}
-                isCondition={false}
-                bad={bad(info.name)}
-                value={textAt(['actions', node.id, 'commands', n, ...info.name.split('.')], value)}
-                placeholder={info.default_value || many}
-                hint={info.description}
-                change={(entered) =>
-                    it.docs.edit(
-                        (text) =>
-                            setCommand(
-                                text,
-                                node.id,
-                                n,
-                                info.name,
-                                entered.trim() === '' ? undefined : typed(entered, 'float'),
-                            ),
-                        `command ${node.id} ${n} ${info.name}`,
-                    )
-                }
-            />
+            <div key={info.name}>
+                <Expression
+                    label={`${info.name}${info.unit ? ` [${info.unit}]` : ''}`}
+                    isCondition={false}
+                    bad={bad(info.name)}
+                    value={textAt(['actions', node.id, 'commands', n, ...info.name.split('.')], value)}
+                    placeholder={info.default_value || many}
+                    hint={info.description}
+                    change={change}
+                />
+                {kind && <Take kind={kind} parts={it.library.parts} named={texts(command.part)} change={change} />}
+            </div>
         );
     };
     const isGiven = limits.some((info) => command[info.name] !== undefined || bad(info.name) !== undefined);

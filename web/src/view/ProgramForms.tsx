@@ -392,6 +392,7 @@ export function StateForm({ node }: { node: GraphNode }) {
                 path={[...path, 'parameters']}
                 given={isRecord(content.parameters) ? content.parameters : {}}
                 mistakes={mine.filter((mistake) => !inMotion.includes(mistake))}
+                parts={isRecord(content.parts) ? Object.values(content.parts).map(String) : texts(content.parts)}
             />
             {isGroup && (
                 <Field

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 
+import { Operate } from '../operate/Operate.tsx';
 import { Film } from '../scene/film.ts';
 import type { StoredView, View } from '../scene/view.ts';
 import { ask, askBytes } from '../server.ts';
@@ -12,6 +13,8 @@ const RATE = 30;
 /** [ms] after which a scene that is not there is asked for again. */
 const AGAIN_MS = 2000;
 const TIMELINE = 'robot_rt_control.timeline';
+/** Whether the panel is open. */
+const OPERATES = 'robot_rt_control.operates';
 const STORED = 'robot_rt_control.views';
 /** Of what is drawn beside the robots. */
 const NAMESPACES: Record<string, string> = {
@@ -33,8 +36,11 @@ function storedViews(): Record<string, StoredView> {
     }
 }
 
-/** The workcell as it moves; what else has to be said is above the picture. */
-export function RobotView({ children }: { children?: ReactNode }) {
+/**
+ * The workcell as it moves; what else has to be said is above the picture.
+ * @param hasTop whether the page has who operates and the speed above all.
+ */
+export function RobotView({ children, hasTop = false }: { children?: ReactNode; hasTop?: boolean }) {
     const it = usePage();
     const place = useRef<HTMLElement>(null);
     const [view, setView] = useState<View | null>(null);
@@ -48,6 +54,7 @@ export function RobotView({ children }: { children?: ReactNode }) {
         setTimeline(isShown);
         localStorage.setItem(TIMELINE, isShown ? 'shown' : '');
     };
+    const [operates, setOperates] = useState(() => localStorage.getItem(OPERATES) === 'true');
     const [film, setFilm] = useState<Film | null>(null);
     /** Version of the scene that the joints are of. */
     const [wanted, setWanted] = useState(0);
@@ -149,6 +156,7 @@ export function RobotView({ children }: { children?: ReactNode }) {
             aria-busy={view === null && problem === ''}
             tabIndex={0}
             onKeyDown={(event) => {
+                if ((event.target as HTMLElement).closest('.operate')) return; // its fields take digits
                 const key = /^Digit([1-4])$/.exec(event.code)?.[1];
                 if (key && !event.ctrlKey && !event.altKey && !event.metaKey) toStored(key, event.shiftKey);
             }}>
@@ -219,6 +227,14 @@ export function RobotView({ children }: { children?: ReactNode }) {
                 <button aria-pressed={film !== null} onClick={record}>
                     {film ? 'End film' : 'Film'}
                 </button>
+                <button
+                    aria-pressed={operates}
+                    onClick={() => {
+                        localStorage.setItem(OPERATES, String(!operates));
+                        setOperates(!operates);
+                    }}>
+                    {it.me.mayOperate ? 'Operate' : 'States'}
+                </button>
                 <span className="quiet">{link}</span>
             </div>
             {children}
@@ -245,13 +261,16 @@ export function RobotView({ children }: { children?: ReactNode }) {
                     </ul>
                 </details>
             )}
-            <figure
-                className="robot-scene"
-                ref={place}
-                onPointerMove={(event) => {
-                    if (event.buttons === 0) setLink(view?.linkAt(event.clientX, event.clientY) ?? '');
-                }}
-            />
+            <div className="robot-row">
+                <figure
+                    className="robot-scene"
+                    ref={place}
+                    onPointerMove={(event) => {
+                        if (event.buttons === 0) setLink(view?.linkAt(event.clientX, event.clientY) ?? '');
+                    }}
+                />
+                {operates && isEntered && <Operate hasTop={hasTop} />}
+            </div>
             {hasTimeline && <LiveTimeline />}
         </section>
     );
