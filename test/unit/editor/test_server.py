@@ -31,6 +31,7 @@ LONG = "name: long\nnodes:\n  a: {wait: 100}\n"
 WATCHING = {
     *("list_skills", "read_runs", "list_programs", "action_types", "parts", "variables", "layout", "me", "operate"),
     "scene",
+    "meshes",
 }
 """What everybody may ask for who came in; `operate` is answered, and refused."""
 AT_MOST = 120.0
