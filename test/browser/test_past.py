@@ -15,13 +15,17 @@ from pages import serious, until
 from served_editor import served_by
 from written_recording import write_recording
 
+from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.editor.past.recorded import opened
 from robot_rt_control.editor.past.server import PastServer
 from robot_rt_control.model.paths import find_workcell
 from robot_rt_control.model.workcell.workcell import load_workcell
+from robot_rt_control.testing.lockstep_cell import LockstepCell
+from robot_rt_control.testing.recorded_test import written_test
 
 VIEW = "document.querySelector('.robot-scene')?.view"
 TICKS, FAULT = 5000, 3210
+RULES = Path(__file__).parents[1] / "lockstep" / "rules"
 
 
 def wave(tick: int, joint: int) -> float:
@@ -236,3 +240,26 @@ def test_H13_missing_meshes_and_64_parts(look: Callable[..., Any], tmp_path: Pat
     page.get_by_text("nothing at /no.stl").wait_for()
     assert page.locator(".past-parts tbody tr").count() == 64
     picture(page, "past_many")
+
+
+def test_H14_the_page_gives_a_test_or_says_why_there_is_none(
+    look: Callable[..., Any], recording: Path, tmp_path: Path
+) -> None:
+    page = look(recording)
+    page.get_by_role("button", name="Make a test of this").click()
+    page.get_by_text("waving.mcap; expected layout").wait_for()
+    path = tmp_path / "session.mcap"
+    with LockstepCell(RULES / "workcell.yaml", record=path) as cell:
+        cell.set_sensor("rangefinder/distance", 0.5)
+        session = cell.session("left")
+        near = Reaction("rangefinder.distance < 0.3", start="b")
+        session.add(Action("a", "probe", speed=0.6, reactions=[near]), Action("b", "probe", speed=-0.3))
+        session.start("a")
+        cell.step(40)
+        cell.set_sensor("rangefinder/distance", 0.2)
+        cell.step(20)
+    page = look(path, fragment="&tick=30")
+    with page.expect_download() as downloading:
+        page.get_by_role("button", name="Make a test of this").click()
+    assert downloading.value.suggested_filename == "test_session_30.py"
+    assert Path(downloading.value.path()).read_text() == written_test(path, 30)

@@ -21,11 +21,14 @@ from robot_rt_control.editor.past.values import (
 )
 from robot_rt_control.editor.scenes import Scenes, part_links
 from robot_rt_control.editor.server import Bytes, EditorServer, Reply
+from robot_rt_control.processes.call import call
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 PAGE = "/past.html"
 _MOST_SCENES = 8
 """That are kept: one for each robot_description, which a change of a tool makes another one."""
+_TEST_WRITER, _LIMIT_S = "robot_rt_control.testing.recorded_test", 300.0
+"""What writes tests, and the processor time [s] that it may take."""
 _DONE: Json = {"success": True, "message": ""}
 
 
@@ -48,6 +51,7 @@ class PastServer(EditorServer):
             "past": (self._blocking(lambda p, b: self._about()), "all"),
             "past_events": (self._of(lambda it, body: {**_DONE, **it.events()}), "all"),
             "past_variables": (self._of(lambda it, body: {**_DONE, "variables": variables(it)}), "all"),
+            "past_test": (self._of(_test), "all"),
             "past_joints": (self._bytes_of(_joints), "all"),
             "past_columns": (self._bytes_of(_columns), "all"),
             "past_samples": (self._bytes_of(_samples), "all"),
@@ -127,6 +131,15 @@ class PastServer(EditorServer):
         for key, drawn in self._drawn.items():
             if key != (0, 0):
                 await drawn.close()
+
+
+def _test(it: Recorded, body: Json) -> Json:
+    """The text of a test from a moment on: `first` to `last`. A process beside this one writes it."""
+    ticks = [body.get(name) for name in ("first", "last")]
+    if not all(type(tick) is int and 0 <= tick < 2**53 for tick in ticks):
+        raise RobotControlError("a test", expected="the ticks first and last", got="others")
+    question = {"file": str(it.file.path.absolute()), "first": ticks[0], "last": ticks[1]}
+    return {**_DONE, **call(_TEST_WRITER, question, limit=_LIMIT_S)}
 
 
 def _joints(it: Recorded, body: Json) -> bytes:

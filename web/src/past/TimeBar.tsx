@@ -1,4 +1,4 @@
-import { memo } from 'react';
+import { memo, useState } from 'react';
 
 import { thePage } from '../store/page.ts';
 import type { PastStore } from './past.ts';
@@ -11,9 +11,21 @@ const MOST_MARKS = 200;
 /** Moves through the recording. */
 export function TimeBar({ past }: { past: PastStore }) {
     const { it, state } = past;
+    const [isWriting, setWriting] = useState(false);
     if (!it) return <footer className="past-bar">{past.problem === '' && 'The recording is being opened …'}</footer>;
     const { player } = it;
     const { stops } = past.events;
+    const makeTest = async (): Promise<void> => {
+        setWriting(true);
+        const made = await past.makeTest();
+        setWriting(false);
+        if (typeof made === 'string') return thePage().talk.say(made, true);
+        const anchor = document.createElement('a');
+        anchor.href = URL.createObjectURL(new Blob([made.text], { type: 'text/x-python' }));
+        anchor.download = made.name;
+        anchor.click();
+        URL.revokeObjectURL(anchor.href);
+    };
     const copy = async (): Promise<void> => {
         try {
             await navigator.clipboard.writeText(past.link);
@@ -83,6 +95,9 @@ export function TimeBar({ past }: { past: PastStore }) {
                 <span className="past-space" />
                 <button disabled={stops.length === 0} onClick={() => past.why()}>
                     Why did it stop?
+                </button>
+                <button disabled={isWriting} onClick={() => void makeTest()}>
+                    Make a test of this
                 </button>
                 <button onClick={() => void copy()}>Copy link</button>
             </div>

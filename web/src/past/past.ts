@@ -189,6 +189,16 @@ export class PastStore {
         this.changes.tell();
     }
 
+    /** A test of what follows this moment, as far as the slider reaches, as a file to download; or why there is none. */
+    async makeTest(): Promise<{ name: string; text: string } | string> {
+        if (!this.it) return 'Nothing is shown.';
+        const { player, about } = this.it;
+        const asked = { first: player.tick, last: player.last };
+        const answer = await ask<Answer & { text: string }>('past_test', asked);
+        const name = `test_${about.name.replace(/\.mcap$/, '').replace(/\W+/g, '_')}_${asked.first}.py`;
+        return answer.success ? { name, text: answer.text } : answer.message;
+    }
+
     /** The link to this moment. */
     get link(): string {
         return `${location.origin}${location.pathname}${fragmentOf(this.it?.player.tick ?? 0)}`;
