@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from robot_rt_control.editor.main import add_arguments
 
     parser.add_argument("recordings", type=Path, nargs="*", metavar="FILE", help="a recording (.mcap), or the log of a "
-                        "fault, which is shown instead of a workcell")  # fmt: skip
+                        "fault, which is shown instead of a workcell; a second one is compared with it")  # fmt: skip
     add_arguments(parser, view=True)
 
 

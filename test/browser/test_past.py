@@ -38,14 +38,15 @@ def arm_recording(path: Path, name: str = "iiwa", **options: Any) -> Path:
     workcell = load_workcell(find_workcell(name))
     names = workcell.joint_state_names()
     parts = {part.name: list(names.get(part.name, ())) for part in workcell.parts}
-    return write_recording(path, TICKS, urdf=workcell.robot_description(), parts=parts, q=wave, **options)
+    return write_recording(path, TICKS, urdf=workcell.robot_description(), parts=parts, **{"q": wave, **options})
 
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     events = [(100, "action_started", {"part": "arm", "session": "s1", "current_action": "go"}),
               (2500, "reaction_fired", {"part": "arm", "session": "s1", "previous_action": "go"})]  # fmt: skip
-    return arm_recording(tmp_path_factory.mktemp("past") / "waving.mcap", fault=("arm", FAULT), events=events)
+    path = tmp_path_factory.mktemp("past") / "waving.mcap"
+    return arm_recording(path, fault=("arm", FAULT), events=events, distance=lambda tick: 0.001 * tick)
 
 
 @pytest.fixture
@@ -263,3 +264,41 @@ def test_H14_the_page_gives_a_test_or_says_why_there_is_none(
         page.get_by_role("button", name="Make a test of this").click()
     assert downloading.value.suggested_filename == "test_session_30.py"
     assert Path(downloading.value.path()).read_text() == written_test(path, 30)
+
+
+def test_H15_two_recordings_move_together_and_their_first_difference_is_marked(
+    look: Callable[..., Any], recording: Path, tmp_path: Path, picture: Any
+) -> None:
+    def other(tick: int, joint: int) -> float:
+        """The same until tick 2000, 900 ticks later."""
+        before = wave(tick - 900, joint)
+        return before + 0.5 if joint == 1 and tick - 900 >= 2000 else before
+
+    second = write_again(tmp_path / "second.mcap", 901, other)
+    page = look(recording, second)
+    page.get_by_role("button", name="tick 2000").click()
+    at(page, 2000)
+    page.get_by_text("arm.position[1] is").wait_for()
+    page.get_by_text("second.mcap, tick 2900").wait_for()
+    assert page.locator(".past-marks .differs").count() == 1
+    model = pin.buildModelFromXML(load_workcell(find_workcell("iiwa")).robot_description())
+    for tick in (1999, 2000, 3333):
+        go(page, tick)
+        at(page, tick)
+        wanted = [other(tick + 900, joint) for joint in range(model.nq)]
+        data = model.createData()
+        pin.framesForwardKinematics(model, data, np.array(wanted))
+        tip = data.oMf[model.getFrameId("lbr_iiwa_link_7")].translation
+        ghost = f"{VIEW}.ghost?.link('lbr_iiwa_link_7')?.matrixWorld.toArray().slice(12, 15)"
+        page.wait_for_function(f"p => Math.hypot(...({ghost} ?? [9]).map((x, i) => x - p[i])) < 1e-4", arg=tip.tolist())
+        assert poses(page, model, [wave(tick, joint) for joint in range(model.nq)]) < 1e-4
+    page.wait_for_function(f"() => {VIEW}.ghost.loading === 0")
+    picture(page, "past_two")
+
+
+def write_again(path: Path, begin: int, q: Callable[[int, int], float]) -> Path:
+    """A recording like the first one, that begins with another tick."""
+    away = begin - 1
+    return arm_recording(
+        path, first=begin, q=q, fault=("arm", FAULT + away), distance=lambda tick: 0.001 * (tick - away)
+    )

@@ -43,6 +43,7 @@ def write_recording(
     urdf: str | None = URDF,
     parts: Mapping[str, Sequence[str]] = PARTS,
     q: Callable[[int, int], float] = position,
+    distance: Callable[[int], float] = lambda tick: np.nan if tick % 100 == 50 else 0.001 * tick,
     fault: tuple[str, int] | None = None,
     events: Sequence[tuple[int, str, Mapping[str, Any]]] = (),
     ended: bool = True,
@@ -56,6 +57,7 @@ def write_recording(
         urdf: of the robot; None: there is none.
         parts: name → names of its joints.
         q: of a tick and the number of a joint among all.
+        distance: that parts without joints measure in a tick.
         fault: a part, and the tick from which on it is faulted; the event is written, too.
         events: tick, kind and fields.
         ended: else its writer was killed after the last whole chunk.
@@ -88,7 +90,7 @@ def write_recording(
                 floats[:, place + i] = [q(tick, joint + i) for tick in numbers]
             joint += column.width
         elif what == "distance":
-            floats[:, place] = [np.nan if tick % 100 == 50 else 0.001 * tick for tick in numbers]
+            floats[:, place] = [distance(tick) for tick in numbers]
         elif what == "action" and parts[part]:
             rows[:, place] = ACTION
         elif what == "state":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ from robot_rt_control.recording.columns import TIME, split_rows
 from robot_rt_control.recording.tick_index import TickIndex
 from robot_rt_control.recording.tick_reader import RecordedEvent, TickFile, read_event
 from robot_rt_control.vocabulary.enums import FaultReason
+from robot_rt_control.vocabulary.errors import RobotControlError
 from robot_rt_control.vocabulary.fault_reasons import FAULTS
 
 Json = dict[str, Any]
@@ -180,8 +181,10 @@ def _stop_text(event: RecordedEvent) -> str:
     return "A protective stop."
 
 
-def opened(paths: Iterable[Path]) -> list[Recorded]:
-    """Raises RobotControlError: one of them cannot be shown; then none is open."""
+def opened(paths: Sequence[Path]) -> list[Recorded]:
+    """Raises RobotControlError: one of them cannot be shown, or there are more than two; then none is open."""
+    if len(paths) > 2:
+        raise RobotControlError("recordings", expected="one, or two to compare", got=str(len(paths)))
     found: list[Recorded] = []
     try:
         found += map(Recorded, paths)

@@ -9,6 +9,7 @@ from typing import Any
 from aiohttp import web
 
 from robot_rt_control.editor.keys import Person
+from robot_rt_control.editor.past.compared import first_difference
 from robot_rt_control.editor.past.recorded import Json, Recorded
 from robot_rt_control.editor.past.robot import RecordedRobot
 from robot_rt_control.editor.past.values import (
@@ -51,6 +52,7 @@ class PastServer(EditorServer):
             "past": (self._blocking(lambda p, b: self._about()), "all"),
             "past_events": (self._of(lambda it, body: {**_DONE, **it.events()}), "all"),
             "past_variables": (self._of(lambda it, body: {**_DONE, "variables": variables(it)}), "all"),
+            "past_difference": (self._blocking(lambda p, b: self._difference()), "all"),
             "past_test": (self._of(_test), "all"),
             "past_joints": (self._bytes_of(_joints), "all"),
             "past_columns": (self._bytes_of(_columns), "all"),
@@ -61,6 +63,11 @@ class PastServer(EditorServer):
 
     def _about(self) -> Json:
         return {**_DONE, "recordings": [each.about() for each in self._recordings]}
+
+    def _difference(self) -> Json:
+        if len(self._recordings) < 2:
+            raise RobotControlError("a comparison", expected="two recordings", got="one")
+        return {**_DONE, **first_difference(*self._recordings)}
 
     def _recording(self, body: Json) -> int:
         number = body.get("recording", 0)

@@ -6,6 +6,7 @@ import { useStillPage } from '../store/page.ts';
 import { Entered } from '../view/Entered.tsx';
 import { Notice } from '../view/Notice.tsx';
 import { RobotView } from '../view/RobotView.tsx';
+import { Compared } from './Compared.tsx';
 import { EventList } from './EventList.tsx';
 import { PartTable } from './PartTable.tsx';
 import { PastStore } from './past.ts';
@@ -103,6 +104,7 @@ export function PastPage() {
                                     <button onClick={() => past.whole()}>Show the whole recording</button>
                                 </section>
                             )}
+                            <Compared past={past} />
                             <PartTable past={past} />
                             <EventList past={past} />
                         </aside>

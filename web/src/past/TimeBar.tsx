@@ -102,7 +102,7 @@ export function TimeBar({ past }: { past: PastStore }) {
                 <button onClick={() => void copy()}>Copy link</button>
             </div>
             <div className="past-slider">
-                <Marks stops={stops} first={player.first} last={player.last} />
+                <Marks stops={stops} differs={past.other?.differs ?? null} first={player.first} last={player.last} />
                 <input
                     type="range"
                     aria-label="Moment"
@@ -119,15 +119,29 @@ export function TimeBar({ past }: { past: PastStore }) {
 }
 
 /** Where something stopped a part. */
-const Marks = memo(function Marks({ stops, first, last }: { stops: PastStop[]; first: number; last: number }) {
+const Marks = memo(function Marks({
+    stops,
+    differs,
+    first,
+    last,
+}: {
+    stops: PastStop[];
+    differs: number | null;
+    first: number;
+    last: number;
+}) {
+    const left = (tick: number): string => `${(100 * (tick - first)) / Math.max(last - first, 1)}%`;
     return (
         <div className="past-marks" aria-hidden="true">
             {stops
                 .filter((stop) => stop.tick >= first && stop.tick <= last)
                 .slice(0, MOST_MARKS)
                 .map((stop, i) => (
-                    <span key={i} style={{ left: `${(100 * (stop.tick - first)) / Math.max(last - first, 1)}%` }} />
+                    <span key={i} style={{ left: left(stop.tick) }} />
                 ))}
+            {differs !== null && differs >= first && differs <= last && (
+                <span className="differs" style={{ left: left(differs) }} />
+            )}
         </div>
     );
 });

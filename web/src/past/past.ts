@@ -6,6 +6,7 @@ import { Changes } from '../store/changes.ts';
 import type { Answer, Scene } from '../wire.ts';
 import { Blocks, faultedParts, sceneJoints, type TickState } from './blocks.ts';
 import { fragmentOf, tickOf } from './link.ts';
+import { Other } from './other.ts';
 import { Player } from './player.ts';
 import type { AboutAnswer, EventsAnswer, PastAbout, PastEvents, PastScene, SceneAnswer } from './wire.ts';
 
@@ -32,6 +33,8 @@ export class PastStore {
     /** The tick that is shown is not here yet; or the recording lacks it. */
     isFetching = false;
     isMissing = false;
+    /** A recording that is compared with it. */
+    other: Other | null = null;
     /** The ticks around a stop, if only these are shown. */
     window: { first: number; last: number; text: string } | null = null;
     /** Changes when another scene has to be asked for. */
@@ -55,6 +58,12 @@ export class PastStore {
         const load = (block: number): Promise<ArrayBuffer | null> => askBytes('past_joints', { block });
         this.it = { about, player, blocks: new Blocks(about, load, () => this.show()) };
         player.seek(tickOf(location.hash) ?? about.first);
+        const second = answer.recordings[1];
+        if (second) {
+            this.other = new Other(second, () => this.changes.tell());
+            this.other.follow(this.view);
+            void this.other.compare();
+        }
         this.show();
         window.addEventListener('hashchange', () => {
             const tick = tickOf(location.hash);
@@ -85,9 +94,11 @@ export class PastStore {
         meshes: (meshes: string[]): Promise<ArrayBuffer | null> => askBytes('meshes', { meshes }),
         follow: (view: View): (() => void) => {
             this.view = view;
+            this.other?.follow(view);
             this.place();
             return () => {
                 this.view = null;
+                this.other?.follow(null);
             };
         },
     };
@@ -108,7 +119,9 @@ export class PastStore {
         if (!this.it) return;
         const { player, blocks, about } = this.it;
         const ahead = Math.ceil((2 * player.speed) / (about.block * about.period));
-        blocks.want(player.tick, player.direction || 1, player.direction === 0 ? 1 : Math.min(ahead, 20));
+        const [direction, blocksAhead] = [player.direction || 1, player.direction === 0 ? 1 : Math.min(ahead, 20)];
+        blocks.want(player.tick, direction, blocksAhead);
+        this.other?.show(player.tick - about.first, direction, blocksAhead);
         const state = blocks.at(player.tick);
         this.isFetching = state === undefined;
         this.isMissing = state === null;
