@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -62,7 +63,12 @@ def test_events_descriptions_and_the_end_come_back(whole: Path) -> None:
 def test_few_ticks_are_read_without_the_rest(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
     data = TickIndex._data
-    monkeypatch.setattr(TickIndex, "_data", lambda self, chunk: read.append(chunk.start) or data(self, chunk))
+
+    def noted(self: TickIndex, chunk: Any) -> bytes:
+        read.append(chunk.start)
+        return data(self, chunk)
+
+    monkeypatch.setattr(TickIndex, "_data", noted)
     index = indexed(whole)
     assert len(index._chunks) > 4
     opened = len(set(read))

@@ -202,7 +202,7 @@ export class PastStore {
         this.changes.tell();
     }
 
-    /** A test of what follows this moment, as far as the slider reaches, as a file to download; or why there is none. */
+    /** A test of what follows this moment, as far as the slider reaches, as a file; or why there is none. */
     async makeTest(): Promise<{ name: string; text: string } | string> {
         if (!this.it) return 'Nothing is shown.';
         const { player, about } = this.it;
