@@ -13,7 +13,7 @@ const ALLOWED = /^(MIT|ISC|BSD-2-Clause|BSD-3-Clause|Apache-2\.0|0BSD)$/;
 const LARGEST = 1_300_000;
 const LARGEST_VIEW = 700_000;
 const LARGEST_TIMELINE = 50_000;
-/** Of the page that shows the workcell alone, beside what draws it. */
+/** Of the page that shows the workcell alone, or a recording, beside what draws it. */
 const LARGEST_VIEW_PAGE = 280_000;
 
 function files(folder) {
@@ -72,7 +72,7 @@ for (const [source, name, format] of [
     const files = { entryPoints: [join(here, 'src', source)], outfile: join(out, name), format };
     results.push(await build({ ...common, ...files, plugins: [apart] }));
 }
-for (const name of ['index.html', 'view.html', 'icon.svg'])
+for (const name of ['index.html', 'view.html', 'past.html', 'icon.svg'])
     writeFileSync(join(out, name), readFileSync(join(here, 'src', name)));
 
 const packages = new Map();

@@ -12,15 +12,19 @@ import signal
 import socket
 import ssl
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from robot_rt_control.editor.installed import PORT, require_editor
 from robot_rt_control.editor.keys import Keys
 from robot_rt_control.editor.robot import Json, Robot
 from robot_rt_control.ros.readiness import report_ready
 from robot_rt_control.vocabulary.errors import RobotControlError
+
+if TYPE_CHECKING:
+    from robot_rt_control.editor.past.recorded import Recorded
 
 _SOON_S = 2.0
 """A robot that is up is found within this time [s]."""
@@ -60,8 +64,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
 
 
-def serve(options: argparse.Namespace) -> int:
-    """Raises RobotControlError or OSError: it cannot be served."""
+def serve(options: argparse.Namespace, recordings: Sequence[Path] = ()) -> int:
+    """Serve until it is interrupted. Returns the exit code.
+
+    Args:
+        recordings: these are shown, and no robot is needed.
+
+    Raises:
+        RobotControlError: it cannot be served.
+        OSError: likewise.
+    """
     context = _context(options)
     require_editor()
     from aiohttp import web
@@ -71,18 +83,28 @@ def serve(options: argparse.Namespace) -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     logging.getLogger("aiohttp.access").setLevel(logging.WARNING)
     logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # a traceback for each malformed request
-    with listening(options.address, options.port) as channel:
-        from robot_rt_control.editor.ros_robot import RosRobot  # slow: it imports ROS
-
+    with contextlib.ExitStack() as ended:
+        opened = ended.enter_context(_opened(recordings))
+        channel = ended.enter_context(listening(options.address, options.port))
         port = channel.getsockname()[1]
-        robot = RosRobot(namespace=options.namespace)
         name = options.name or options.address
+        shown = f"[{name}]" if ":" in name else name
+        origin = f"{'https' if context else 'http'}://{shown}:{port}"
+        where: dict[str, Any] = {"address": name, "port": port, "secure": context is not None}
+        robot: Robot | None = None
         try:
-            server = EditorServer(robot, address=name, port=port, secure=context is not None)
-            shown = f"[{name}]" if ":" in name else name
-            origin = f"{'https' if context else 'http'}://{shown}:{port}"
-            links = printed_links(origin, server.keys, view=options.view)
-            server.app.cleanup_ctx.append(partial(announced, links, robot, again=not options.view))
+            if opened:
+                from robot_rt_control.editor.past.server import PastServer
+
+                server: EditorServer = PastServer(opened, **where)
+                server.app.on_startup.append(partial(_told, past_link(origin, server.keys)))
+            else:
+                from robot_rt_control.editor.ros_robot import RosRobot  # slow: it imports ROS
+
+                robot = RosRobot(namespace=options.namespace)
+                server = EditorServer(robot, **where)
+                links = printed_links(origin, server.keys, view=options.view)
+                server.app.cleanup_ctx.append(partial(announced, links, robot, again=not options.view))
             web.run_app(
                 server.app, sock=channel, ssl_context=context, print=lambda *_: None, access_log=None,
                 shutdown_timeout=2.0,
@@ -90,8 +112,26 @@ def serve(options: argparse.Namespace) -> int:
         finally:
             for number in (signal.SIGINT, signal.SIGTERM):  # a second one must not interrupt the end
                 signal.signal(number, signal.SIG_IGN)
-            robot.close()
+            if robot is not None:
+                robot.close()
     return 0
+
+
+@contextlib.contextmanager
+def _opened(paths: Sequence[Path]) -> Iterator[list[Recorded]]:
+    from robot_rt_control.editor.past.recorded import opened
+
+    found = opened(paths)
+    try:
+        yield found
+    finally:
+        for each in found:
+            each.close()
+
+
+async def _told(link: str, app: object) -> None:
+    print(link, flush=True)
+    report_ready()
 
 
 def listening(address: str, port: int) -> socket.socket:
@@ -125,6 +165,11 @@ def printed_links(origin: str, keys: Keys, *, view: bool) -> str:
         return f"{shown}\n... and operate:   {origin}/view.html#token={keys.operate}"
     pages = f"Edit and operate:  {origin}/#token={keys.operate}\nWatch and stop:    {origin}/#token={keys.watch}"
     return f"{pages}\n{shown}"
+
+
+def past_link(origin: str, keys: Keys) -> str:
+    """The link to recordings."""
+    return f"See the recording: {origin}/past.html#token={keys.watch}"
 
 
 async def announced(links: str, robot: Robot, app: object, *, again: bool = True) -> AsyncIterator[None]:

@@ -65,6 +65,7 @@ _UNWATCHED_S = 5.0
 _log = logging.getLogger(__name__)
 
 Reply = Callable[[Person, Json], Awaitable[Json]]
+Bytes = Callable[[Person, Json], Awaitable[bytes]]
 
 
 class EditorServer:
@@ -116,7 +117,7 @@ class EditorServer:
         self._unwatched: dict[str, float] = {}
         """Runs that are to end when nobody looks: when somebody last did."""
         self._ending: asyncio.Task[None] | None = None
-        self._replies: dict[str, tuple[Reply, str]] = {
+        self._replies: dict[str, tuple[Reply | Bytes, str]] = {
             # What anybody may do who came in; what needs the operating link; what needs to operate at this moment.
             **{name: (self._question(name), "all") for name in ("list_skills", "read_runs")},
             **{name: (self._service(name), "link") for name in ("save_skill", "delete_skill")},
@@ -131,6 +132,7 @@ class EditorServer:
             "variables": (self._blocking(self._variables), "all"),
             "reactions": (self._blocking(lambda p, r: {"reactions": session_reactions(robot, r)}), "all"),
             "scene": (self._scene, "all"),
+            "meshes": (self._meshes, "all"),
             "layout": (self._blocking(lambda p, r: graph_layout(r)), "all"),
             "jog": (self._jog, "operate"),
             **{
@@ -144,7 +146,6 @@ class EditorServer:
         self.app = web.Application(client_max_size=MAX_REQUEST, middlewares=[self._guard])
         self.app.router.add_get("/api/live", self._live)
         self.app.router.add_post("/api/enter", self._enter)
-        self.app.router.add_post("/api/meshes", self._meshes)
         self.app.router.add_post("/api/{name}", self._api)
         self.app.router.add_get("/{name:.*}", self._file)
         self.app.cleanup_ctx.append(self._background)
@@ -241,9 +242,11 @@ class EditorServer:
         body = await self._body(request) if body is None else body
         self._need(person, needs)
         try:
-            answer = await reply(person, body)
+            answer: Json | bytes = await reply(person, body)
         except RobotControlError as error:
             answer = {"success": False, "message": str(error)}
+        if isinstance(answer, bytes):
+            return web.Response(body=answer, content_type="application/octet-stream")
         return web.json_response(plain(answer))
 
     def _need(self, person: Person, needs: str) -> None:
@@ -374,13 +377,12 @@ class EditorServer:
         with self._one_more(person):
             return {"success": True, "message": "", **await self._scenes.scene()}
 
-    async def _meshes(self, request: web.Request) -> web.StreamResponse:
+    async def _meshes(self, person: Person, body: Json) -> bytes:
         """The triangles of meshes. A browser names them by what the scene calls them, never by a file."""
-        self._who(request)
-        content = self._scenes.meshes((await self._body(request)).get("meshes"))
+        content = self._scenes.meshes(body.get("meshes"))
         if content is None:
             raise web.HTTPNotFound(text="the scene has no such meshes")
-        return web.Response(body=content, content_type="application/octet-stream")
+        return content
 
     async def _operate(self, person: Person, body: Json) -> Json:
         if body.get("take") is False:

@@ -45,7 +45,8 @@ class TickFile:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         found = next((r for r in self._records() if isinstance(r, Metadata)), None)
-        self.about: dict[str, Any] = _values(found.metadata) if found is not None and found.name == ABOUT else {}
+        is_ours = found is not None and found.name == ABOUT
+        self.about: dict[str, Any] = metadata_values(found.metadata) if found is not None and is_ours else {}
         if self.about.get("format") != FORMAT:
             got = repr(self.about.get("format")) if self.about else "another file"
             raise RobotControlError(f"recording {self.path}", expected=f"format {FORMAT}", got=got)
@@ -54,7 +55,7 @@ class TickFile:
     def end(self) -> Mapping[str, Any]:
         """How it ended: `reason`, and what else the writer knew; empty: it was not ended."""
         found = [r for r in self._records(emit_chunks=True) if isinstance(r, Metadata) and r.name == END]
-        return _values(found[-1].metadata) if found else {}
+        return metadata_values(found[-1].metadata) if found else {}
 
     def rows(self) -> Iterator[np.ndarray]:
         """The ticks: int64 of shape (n, width of all columns), some at a time."""
@@ -114,19 +115,52 @@ class TickFile:
             ) from error
 
 
-def event_text(message: bytes) -> str:
-    """The words of a message on /events, on one line; "none": there is no message."""
+@dataclass(frozen=True)
+class RecordedEvent:
+    """A message on /events."""
+
+    tick: int
+    kind: str
+    reason: str
+    part: str
+    session: str
+    previous_action: str
+    current_action: str
+    reaction: int
+    """Its identity; 0: none."""
+    status: int
+    values: tuple[float, ...]
+
+
+def read_event(message: bytes) -> RecordedEvent:
+    """An event from its message. Raises struct.error, UnicodeDecodeError: it is none."""
+    (tick,) = struct.unpack_from("<q", message, _ROW)
     words: list[str] = []
     place = _ROW + 8
-    while message and len(words) < 6:
+    while len(words) < 6:
         place += -(place - len(HEADER)) % 4
         (length,) = struct.unpack_from("<I", message, place)
         words.append(message[place + 4 : place + 3 + length].decode())
         place += 4 + length
+    place += -(place - len(HEADER)) % 8
+    reaction, status, n = struct.unpack_from("<qqI", message, place)
+    place += 20 + -(place + 20 - len(HEADER)) % 8
+    values = struct.unpack_from(f"<{n}d", message, place) if n else ()
+    kind, reason, part, session, previous, current = words
+    return RecordedEvent(tick, kind, reason, part, session, previous, current, reaction, status, values)
+
+
+def event_text(message: bytes) -> str:
+    """The words of a message on /events, on one line; "none": there is no message."""
+    if not message:
+        return "none"
+    event = read_event(message)
+    words = (event.kind, event.reason, event.part, event.session, event.previous_action, event.current_action)
     return " ".join(filter(None, words)) or "none"
 
 
-def _values(texts: Mapping[str, str]) -> dict[str, Any]:
+def metadata_values(texts: Mapping[str, str]) -> dict[str, Any]:
+    """The values of a file's metadata, which are texts or JSON."""
     found = {}
     for name, text in texts.items():
         try:

@@ -7,7 +7,7 @@ import http.client
 import json
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -78,12 +78,19 @@ def free_port() -> int:
 @contextmanager
 def served(robot: Robot, port: int = 0) -> Iterator[Served]:
     """Serve the editor on a port of this machine."""
+    with served_by(lambda port: EditorServer(robot, port=port), port) as found:
+        yield found
+
+
+@contextmanager
+def served_by(made: Callable[[int], EditorServer], port: int = 0) -> Iterator[Served]:
+    """Serve what is made for a port of this machine."""
     port = port or free_port()
     loop = asyncio.new_event_loop()
     ready, found = threading.Event(), list[Served]()
 
     async def begin() -> web.AppRunner:
-        server = EditorServer(robot, port=port)
+        server = made(port)
         runner = web.AppRunner(server.app, shutdown_timeout=0.5)
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", port, reuse_address=True).start()

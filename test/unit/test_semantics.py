@@ -45,6 +45,7 @@ MORE = {
     "X": ("test/unit/hardware/mujoco/",),
     "V": ("test/unit/planning/", "test/unit/planner/"),
     "N": ("test/unit/", "test/lockstep/", "test/ros/"),
+    "H": ("test/unit/recording/", "test/unit/editor/past/", "test/browser/"),
     "E": ("test/unit/editor/", "test/ros/test_editor.py", "test/browser/"),
 }
 """Where further rules have their tests: what they say needs no loop."""

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import http.client
+import re
+import signal
 import socket
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
+from written_recording import write_recording
 
 from robot_rt_control.command_line.main import main
 
@@ -36,3 +43,36 @@ def test_a_port_that_is_taken_is_named(capsys: Captured) -> None:
         port = taken.getsockname()[1]
         assert main(["view", "--port", str(port)]) == 1
     assert f"port {port}: it is taken" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(None, "no such file"), (b"no archive", "expected a file of recorded ticks"), (b"", "expected a file of")],
+)
+def test_H13_what_is_no_recording_is_refused(
+    content: bytes | None, said: str, tmp_path: Path, capsys: Captured
+) -> None:
+    path = tmp_path / "a.mcap"
+    if content is not None:
+        path.write_bytes(content)
+    assert main(["view", str(path), "--port", "0"]) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_H12_a_recording_is_served_without_ros(tmp_path: Path) -> None:
+    path = write_recording(tmp_path / "a.mcap", 100)
+    code = (
+        "import sys; sys.modules['rclpy'] = None; from robot_rt_control.command_line.main import main;"
+        f"sys.exit(main(['view', {str(path)!r}, '--port', '0']))"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        link = process.stdout.readline()
+        found = re.fullmatch(r"See the recording: http://127\.0\.0\.1:(\d+)/past\.html#token=.{20,}\n", link)
+        assert found, link
+        connection = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=60)
+        connection.request("GET", "/past.html")
+        assert connection.getresponse().status == 200
+        connection.close()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0

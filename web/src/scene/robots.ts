@@ -38,11 +38,15 @@ export class Robots {
     /** Meshes that have not come yet. */
     loading = 0;
 
-    /** @param changed called when a mesh has come, and has to be drawn. */
+    /**
+     * @param changed called when a mesh has come, and has to be drawn.
+     * @param opacity of all of it.
+     */
     constructor(
         public scene: Scene,
         piecesOf: (mesh: string) => Promise<Piece[]>,
         changed: () => void,
+        private readonly opacity = 1,
     ) {
         for (const [n, of] of scene.links.entries()) {
             const link = new Group();
@@ -118,7 +122,8 @@ export class Robots {
     ): void {
         const [a = 0, b = 0, c = 0] = shape.size;
         const add = (geometry: BufferGeometry, color: number[], isFlat = false, isMirrored = false): void => {
-            const [red = 0, green = 0, blue = 0, opacity = 1] = color;
+            const [red = 0, green = 0, blue = 0, own = 1] = color;
+            const opacity = own * this.opacity;
             const material = new MeshLambertMaterial({
                 color: new Color().setRGB(red, green, blue, 'srgb'),
                 flatShading: isFlat,

@@ -30,6 +30,8 @@ import {
 const SKY = 0xf4f6f9;
 /** [rad or m] A joint that moves less is not drawn anew: sensors are noisy, and a picture costs a browser much. */
 const SEEN = 1e-5;
+/** Opacity of a second robot. */
+const GHOST = 0.35;
 /** Beside the namespaces of shapes. */
 const OBJECTS = 'objects';
 /** Meshes that one request asks for. */
@@ -56,6 +58,8 @@ export class View implements Drawer {
     robots: Robots | null = null;
     /** What simulators have besides: links that stand in the world. */
     objects: Robots | null = null;
+    /** A second robot, drawn transparent: where another recording has it. */
+    ghost: Robots | null = null;
     private version = -1;
     /** Whether the joints of the scene were drawn at least once. */
     shown = false;
@@ -111,6 +115,7 @@ export class View implements Drawer {
         this.controls.dispose();
         this.robots?.dispose();
         this.objects?.dispose();
+        this.ghost?.dispose();
         cancelAnimationFrame(this.waiting);
         this.renderer.dispose();
         this.renderer.domElement.remove();
@@ -199,6 +204,26 @@ export class View implements Drawer {
             this.objects.group.visible = !this.shapes.hidden.has(OBJECTS);
             this.world.add(this.objects.group);
         }
+        this.draw();
+    }
+
+    /** Show a second robot beside the first one, transparent. */
+    showGhost(scene: SceneOfRobots): void {
+        this.ghost?.dispose();
+        void this.fetch(scene.links);
+        this.ghost = new Robots(
+            scene,
+            (mesh) => this.piecesOf(mesh),
+            () => this.draw(),
+            GHOST,
+        );
+        this.world.add(this.ghost.group);
+        this.draw();
+    }
+
+    /** Bytes of its joints' positions, as `takeJoints`. */
+    moveGhost(bytes: ArrayBuffer): void {
+        this.ghost?.move(new Float32Array(bytes, 4));
         this.draw();
     }
 

@@ -24,11 +24,13 @@ export class Me {
 
     /** Enter by the link's token, if there is one. Returns whether the editor knows this page. */
     async enter(): Promise<boolean> {
-        const token = new URLSearchParams(location.hash.slice(1)).get('token');
+        const fragment = new URLSearchParams(location.hash.slice(1));
+        const token = fragment.get('token');
         try {
             let me: Known | null = null;
             if (token !== null) {
-                history.replaceState(null, '', location.pathname);
+                fragment.delete('token');
+                history.replaceState(null, '', location.pathname + (fragment.size > 0 ? `#${fragment}` : ''));
                 const name = localStorage.getItem(NAME) ?? '';
                 me = await ask<Known>('enter', { token, name });
                 if (!me.success) {

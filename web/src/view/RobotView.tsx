@@ -36,11 +36,50 @@ function storedViews(): Record<string, StoredView> {
     }
 }
 
+/** Where the picture comes from. */
+export interface SceneSource {
+    scene(): Promise<Answer & Scene>;
+    meshes(meshes: string[]): Promise<ArrayBuffer | null>;
+    /** Give joints to the view from now on; returns what ends that. */
+    follow(view: View): () => void;
+}
+
+/** The workcell as it is now. */
+const LIVE: SceneSource = {
+    scene: () => ask<Answer & Scene>('scene'),
+    meshes: (meshes) => askBytes('meshes', { meshes }),
+    follow: (view) => {
+        const { link } = thePage();
+        const follow = (): void => link.followScene(document.hidden ? 0 : RATE, view);
+        follow();
+        document.addEventListener('visibilitychange', follow);
+        return () => {
+            document.removeEventListener('visibilitychange', follow);
+            link.followScene(0);
+        };
+    },
+};
+
 /**
  * The workcell as it moves; what else has to be said is above the picture.
+ * @param source whence it comes; else from the robot.
+ * @param again another one: the scene is asked for again.
  * @param hasTop whether the page has who operates and the speed above all.
+ * @param past parts that are faulted in what the source shows; else of the robot.
  */
-export function RobotView({ children, hasTop = false }: { children?: ReactNode; hasTop?: boolean }) {
+export function RobotView({
+    children,
+    hasTop = false,
+    source = LIVE,
+    again = 0,
+    past,
+}: {
+    children?: ReactNode;
+    hasTop?: boolean;
+    source?: SceneSource;
+    again?: number;
+    past?: { name: string; fault: string }[];
+}) {
     const it = usePage();
     const place = useRef<HTMLElement>(null);
     const [view, setView] = useState<View | null>(null);
@@ -67,7 +106,7 @@ export function RobotView({ children, hasTop = false }: { children?: ReactNode; 
             (loaded) => {
                 if (closed || !place.current) return;
                 try {
-                    made = new loaded.View(place.current, (meshes) => askBytes('meshes', { meshes }), setWanted);
+                    made = new loaded.View(place.current, (meshes) => source.meshes(meshes), setWanted);
                 } catch (error) {
                     setProblem(`This browser draws no 3D: ${(error as Error).message}`);
                     return;
@@ -86,7 +125,7 @@ export function RobotView({ children, hasTop = false }: { children?: ReactNode; 
         let closed = false;
         let timer: ReturnType<typeof setTimeout> | undefined;
         const fetchScene = async (): Promise<void> => {
-            const found = await ask<Answer & Scene>('scene');
+            const found = await source.scene();
             if (closed) return;
             setProblem(found.success ? '' : found.message);
             if (found.success) setScene(found);
@@ -97,22 +136,14 @@ export function RobotView({ children, hasTop = false }: { children?: ReactNode; 
             closed = true;
             clearTimeout(timer);
         };
-    }, [isEntered, wanted]);
+    }, [isEntered, wanted, again]);
     useEffect(() => {
         if (scene) view?.show(scene);
     }, [view, scene]);
     useEffect(() => {
-        if (!view || !isEntered) return undefined;
-        const { link } = thePage();
-        const follow = (): void => link.followScene(document.hidden ? 0 : RATE, view);
-        follow();
-        document.addEventListener('visibilitychange', follow);
-        return () => {
-            document.removeEventListener('visibilitychange', follow);
-            link.followScene(0);
-        };
+        return view && isEntered ? source.follow(view) : undefined;
     }, [view, isEntered]);
-    const faults = (it.link.live.robot.parts ?? []).filter((part) => part.operational_state === 'faulted');
+    const faults = past ?? (it.link.live.robot.parts ?? []).filter((part) => part.operational_state === 'faulted');
     const names = faults.map((part) => part.name).join(' ');
     useEffect(() => view?.setFaulted(new Set(names.split(' '))), [view, names]);
     const toStored = (key: string, isKept: boolean): void => {
@@ -192,25 +223,27 @@ export function RobotView({ children, hasTop = false }: { children?: ReactNode; 
                     />{' '}
                     Frames
                 </label>
-                <details className="robot-shown">
-                    <summary>Drawn</summary>
-                    {Object.entries(NAMESPACES).map(([namespace, words]) => (
-                        <label key={namespace}>
-                            <input
-                                type="checkbox"
-                                checked={!hidden.has(namespace)}
-                                onChange={(event) => {
-                                    const next = new Set(hidden);
-                                    if (event.target.checked) next.delete(namespace);
-                                    else next.add(namespace);
-                                    setHidden(next);
-                                    view?.hide(next);
-                                }}
-                            />{' '}
-                            {words}
-                        </label>
-                    ))}
-                </details>
+                {source === LIVE && (
+                    <details className="robot-shown">
+                        <summary>Drawn</summary>
+                        {Object.entries(NAMESPACES).map(([namespace, words]) => (
+                            <label key={namespace}>
+                                <input
+                                    type="checkbox"
+                                    checked={!hidden.has(namespace)}
+                                    onChange={(event) => {
+                                        const next = new Set(hidden);
+                                        if (event.target.checked) next.delete(namespace);
+                                        else next.add(namespace);
+                                        setHidden(next);
+                                        view?.hide(next);
+                                    }}
+                                />{' '}
+                                {words}
+                            </label>
+                        ))}
+                    </details>
+                )}
                 <label>
                     Follow{' '}
                     <select onChange={(event) => view?.follow(event.target.value)}>
@@ -220,21 +253,25 @@ export function RobotView({ children, hasTop = false }: { children?: ReactNode; 
                         ))}
                     </select>
                 </label>
-                <button aria-pressed={hasTimeline} onClick={() => showTimeline(!hasTimeline)}>
-                    Timeline
-                </button>
+                {source === LIVE && (
+                    <button aria-pressed={hasTimeline} onClick={() => showTimeline(!hasTimeline)}>
+                        Timeline
+                    </button>
+                )}
                 <button onClick={() => void view?.picture().then((blob) => save(blob, 'png'))}>Picture</button>
                 <button aria-pressed={film !== null} onClick={record}>
                     {film ? 'End film' : 'Film'}
                 </button>
-                <button
-                    aria-pressed={operates}
-                    onClick={() => {
-                        localStorage.setItem(OPERATES, String(!operates));
-                        setOperates(!operates);
-                    }}>
-                    {it.me.mayOperate ? 'Operate' : 'States'}
-                </button>
+                {source === LIVE && (
+                    <button
+                        aria-pressed={operates}
+                        onClick={() => {
+                            localStorage.setItem(OPERATES, String(!operates));
+                            setOperates(!operates);
+                        }}>
+                        {it.me.mayOperate ? 'Operate' : 'States'}
+                    </button>
+                )}
                 <span className="quiet">{link}</span>
             </div>
             {children}
@@ -269,9 +306,9 @@ export function RobotView({ children, hasTop = false }: { children?: ReactNode; 
                         if (event.buttons === 0) setLink(view?.linkAt(event.clientX, event.clientY) ?? '');
                     }}
                 />
-                {operates && isEntered && <Operate hasTop={hasTop} />}
+                {source === LIVE && operates && isEntered && <Operate hasTop={hasTop} />}
             </div>
-            {hasTimeline && <LiveTimeline />}
+            {source === LIVE && hasTimeline && <LiveTimeline />}
         </section>
     );
 }

@@ -1,0 +1,1 @@
+"""Recordings in the browser: moved through tick by tick, without a workcell."""

@@ -1,0 +1,101 @@
+import { memo, useEffect, useRef, useState } from 'react';
+
+import type { PastStore } from './past.ts';
+import { countUntil } from './player.ts';
+import type { PastEvent } from './wire.ts';
+
+/** Events that are drawn, around the present one: a long list would take the browser longer than a picture may. */
+const SHOWN = 200;
+
+/** Its words, on one line. */
+export function words(event: PastEvent): string {
+    const { kind, reason, part, session, previous_action: before, current_action: now } = event;
+    const actions = before !== '' || now !== '' ? [before || '–', now || '–'].join(' → ') : '';
+    return [kind.replaceAll('_', ' '), part, actions, reason.replaceAll('_', ' '), session && `(${session})`]
+        .filter((each) => each !== '')
+        .join(' ');
+}
+
+/** What happened; click one, and its tick is shown. */
+export function EventList({ past }: { past: PastStore }) {
+    const [filter, setFilter] = useState('');
+    const { it, events, window } = past;
+    if (!it) return null;
+    const wanted = filter.trim().toLowerCase();
+    const shown = events.events.filter(
+        (event) =>
+            (!window || (event.tick >= window.first && event.tick <= window.last)) &&
+            (wanted === '' || words(event).toLowerCase().includes(wanted)),
+    );
+    const now = countUntil(shown, it.player.tick);
+    return (
+        <section className="past-events" aria-label="Events">
+            <label>
+                Events{' '}
+                <input
+                    type="search"
+                    placeholder="all"
+                    value={filter}
+                    onChange={(event) => setFilter(event.target.value)}
+                />
+            </label>
+            {!past.hasEvents && past.problem === '' && <p className="quiet">They are being read …</p>}
+            {past.hasEvents && shown.length === 0 && <p className="quiet">None.</p>}
+            {events.left_out > 0 && (
+                <p className="quiet">{events.left_out} later ones are not listed: there are too many.</p>
+            )}
+            <Items
+                shown={shown}
+                now={now}
+                key={filter}
+                count={shown.length}
+                go={(tick) => past.seek(tick)}
+                period={it.about.period}
+                first={it.about.first}
+            />
+        </section>
+    );
+}
+
+const Items = memo(
+    function Items({
+        shown,
+        now,
+        go,
+        period,
+        first,
+    }: {
+        shown: PastEvent[];
+        now: number;
+        count: number;
+        go: (tick: number) => void;
+        period: number;
+        first: number;
+    }) {
+        const present = useRef<HTMLLIElement>(null);
+        useEffect(() => {
+            present.current?.scrollIntoView({ block: 'nearest' }); // it may return a promise
+        }, [now]);
+        const begin = Math.max(now - SHOWN / 2, 0);
+        const end = Math.min(begin + SHOWN, shown.length);
+        return (
+            <ol>
+                {begin > 0 && <li className="quiet">{begin} earlier ones</li>}
+                {shown.slice(begin, end).map((event, i) => (
+                    <li
+                        key={begin + i}
+                        ref={begin + i === now - 1 ? present : null}
+                        className={`${begin + i < now ? 'was' : ''} ${event.kind}`}
+                        aria-current={begin + i === now - 1 ? 'step' : undefined}>
+                        <button className="plain-button" title={`Tick ${event.tick}`} onClick={() => go(event.tick)}>
+                            <span className="past-time">{((event.tick - first) * period).toFixed(3)}</span>{' '}
+                            {words(event)}
+                        </button>
+                    </li>
+                ))}
+                {end < shown.length && <li className="quiet">{shown.length - end} later ones</li>}
+            </ol>
+        );
+    },
+    (before, after) => before.now === after.now && before.count === after.count && before.shown[0] === after.shown[0],
+);
