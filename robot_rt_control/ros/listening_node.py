@@ -75,7 +75,7 @@ class ListeningNode(Node):
 
     def create_client(self, *given: Any, **options: Any) -> Any:
         """As rclpy's."""
-        made = super().create_client(*given, **options)
+        made: Any = super().create_client(*given, **options)
         self._serve(made)
         return made
 

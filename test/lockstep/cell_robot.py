@@ -107,9 +107,9 @@ class CellRobot(MemoryRobot):
                 if session is not None:
                     session.close()
 
-    def variables(self) -> list[Json]:
+    def variables(self, session: str = "") -> list[Json]:
         with self.turn:
-            return [plain(as_json(each)) for each in self.client.state_variables()]
+            return [plain(as_json(each)) for each in self.client.state_variables(session=session)]
 
     def values(self, names: Iterable[str]) -> Json:
         wanted = list(names)
