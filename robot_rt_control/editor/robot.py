@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from robot_rt_control.ros.tick_batches import TickBatch, TickNames
-
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # who asks for help alone loads no NumPy
     import numpy as np
+
+    from robot_rt_control.ros.tick_batches import TickBatch, TickNames
 
 Json = dict[str, Any]
 
