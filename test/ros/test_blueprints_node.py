@@ -382,7 +382,8 @@ def test_N40_the_death_of_the_executor_brings_the_parts_to_rest_and_its_run_is_l
 def test_the_command_line_runs_a_skill_and_reads_its_log(
     blueprints: Blueprints, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert command_line(["run", "swing", "far=0.01", "--timeout", "60"]) == 0
+    # So slow that its first node is seen on the busiest machine: feedback tells what goes on once a second.
+    assert command_line(["run", "swing", "far=0.01", "speed=0.002", "--timeout", "60"]) == 0
     shown = capsys.readouterr()
     assert shown.out == "reached, asked = 0.01\n" and "out (move_linear, runs)" in shown.err
     assert command_line(["log", "--blueprint", "swing", "--at-most", "1", "--timeout", "60", "--json"]) == 0
