@@ -20,10 +20,12 @@ from robot_rt_control.editor.past.recorded import opened
 from robot_rt_control.editor.past.server import PastServer
 from robot_rt_control.model.paths import find_workcell
 from robot_rt_control.model.workcell.workcell import load_workcell
+from robot_rt_control.recording.tick_reader import TickFile
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.testing.recorded_test import written_test
 
 VIEW = "document.querySelector('.robot-scene')?.view"
+PANEL = "document.querySelector('.timeline-panel')"
 TICKS, FAULT = 5000, 3210
 RULES = Path(__file__).parents[1] / "lockstep" / "rules"
 
@@ -294,6 +296,74 @@ def test_H15_two_recordings_move_together_and_their_first_difference_is_marked(
         assert poses(page, model, [wave(tick, joint) for joint in range(model.nq)]) < 1e-4
     page.wait_for_function(f"() => {VIEW}.ghost.loading === 0")
     picture(page, "past_two")
+
+
+def test_H12_plots_show_what_is_recorded_and_move_with_the_slider(
+    look: Callable[..., Any], tmp_path: Path, picture: Any
+) -> None:
+    lost = range(2600, 2700)
+    events = [(1, "action_started", {"part": "arm", "session": "s1", "current_action": "go"})]
+    path = arm_recording(tmp_path / "waving.mcap", fault=("arm", FAULT), events=events, without=lost)
+    page = look(path)
+    loaded = "() => performance.getEntriesByType('resource').some(each => each.name.includes('timeline'))"
+    assert not page.evaluate(loaded), "it is loaded when it is opened"
+    page.get_by_role("button", name="Timeline", exact=True).click()
+    page.get_by_role("combobox", name="Plot a variable").fill("arm.position[2]")
+    page.keyboard.press("Enter")
+    page.get_by_role("list", name="Plotted variables").get_by_text("arm.position[2]", exact=True).wait_for()
+    assert page.get_by_text("Reactions").count() == 0
+    recorded = TickFile(path).arrays()
+    wanted = recorded["arm.position"][:, 2].tolist()
+    samples = f"() => {PANEL}.source.samples('arm.position[2]', {{first: 1, last: {TICKS}}})"
+    gaps = f"{PANEL}.source.gaps({{first: 0, last: 1e6}})"
+    page.wait_for_function(f"n => ({samples})().ticks.length === n && {gaps}.length > 0", arg=len(wanted))
+    found = page.evaluate(f"() => {{ const it = ({samples})(); return [[...it.ticks], [...it.values]]; }}")
+    assert found == [recorded["tick"].tolist(), wanted], "to the bit"
+    source = f"{PANEL}.source"
+    everywhere = "({first: 0, last: 1e6})"
+    assert page.evaluate(f"() => {source}.gaps{everywhere}") == [{"first": lost[0], "last": lost[-1]}]
+    bars = page.evaluate(f"() => {source}.bars{everywhere}")
+    assert [(bar["part"], bar["action"], bar["session"], bar["first"], bar["last"]) for bar in bars] == [
+        ("arm", "go", "s1", 1, lost[0] - 1), ("arm", "go", "", lost[-1] + 1, TICKS),
+    ]  # fmt: skip
+    marks = page.evaluate(f"() => {source}.marks{everywhere}.map(mark => [mark.tick, mark.kind])")
+    assert marks == [[1, "action_started"], [FAULT, "part_faulted"]]
+    # A click.
+    canvas = page.locator(".timeline-canvas")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    x = page.evaluate(f"() => {PANEL}.panel.plot.xAt(1234, {PANEL}.panel.scope)")
+    canvas.click(position={"x": x, "y": 20})
+    clicked = page.evaluate(f"() => {PANEL}.panel.scope.at")
+    assert abs(clicked - 1234) < 10
+    at(page, clicked)
+    assert page.get_by_label("Moment").input_value() == str(clicked)
+    # Dragging measures, and takes the slider along.
+    page.mouse.move(box["x"] + x, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + x + 150, box["y"] + 20, steps=5)
+    page.mouse.up()
+    dragged = page.evaluate(f"() => {PANEL}.panel.scope.measured.last")
+    assert dragged > clicked + 100
+    at(page, dragged)
+    # And the slider moves the cursor.
+    go(page, 3999)
+    at(page, 3999)
+    page.wait_for_function(f"() => {PANEL}.panel.scope.at === 3999 && !{PANEL}.panel.scope.measured")
+    value = page.get_by_role("list", name="Plotted variables")
+    value.get_by_text(f"{wave(3999, 2):.5g} rad").wait_for()
+    go(page, lost[10])
+    value.get_by_text("missing").wait_for()
+    canvas.scroll_into_view_if_needed()
+    picture(page, "past_timeline")
+    assert serious(page) == []
+    canvas.click(position={"x": box["width"] - 5, "y": 20})  # beyond the last tick
+    at(page, TICKS)
+    # A moment outside what is shown around a stop shows the whole again.
+    page.get_by_role("button", name="Why did it stop?").click()
+    at(page, FAULT)
+    canvas.click(position={"x": x, "y": 20})
+    at(page, page.evaluate(f"() => {PANEL}.panel.scope.at"))
 
 
 def write_again(path: Path, begin: int, q: Callable[[int, int], float]) -> Path:

@@ -155,13 +155,14 @@ class Recorded:
         actions = np.full((n, len(self.parts)), -1, "<i4")
         states, faults = (np.full((n, len(self.parts)), _MISSING, np.uint8) for _ in range(2))
         for i, part in enumerate(self.parts):
-            actions[at, i] = self._action_numbers(found[f"{part['name']}.action"])
+            actions[at, i] = self.action_numbers(found[f"{part['name']}.action"])
             states[at, i] = found[f"{part['name']}.state"]
             faults[at, i] = found[f"{part['name']}.fault"]
         head = struct.pack("<4I", n, len(self.joints), len(self.parts), 0)
         return head + b"".join(each.tobytes() for each in (time.astype("<f8"), q, actions, states, faults))
 
-    def _action_numbers(self, identities: np.ndarray) -> np.ndarray:
+    def action_numbers(self, identities: np.ndarray) -> np.ndarray:
+        """Of each identity: the number of its name; -1: no action, -2: its name is not known."""
         if not len(self._identities):
             return np.where(identities == 0, -1, -2)
         at = np.minimum(np.searchsorted(self._identities, identities), len(self._identities) - 1)

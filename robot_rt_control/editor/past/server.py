@@ -9,6 +9,7 @@ from typing import Any
 from aiohttp import web
 
 from robot_rt_control.editor.keys import Person
+from robot_rt_control.editor.past.bars import MOST_TICKS, bars
 from robot_rt_control.editor.past.compared import first_difference
 from robot_rt_control.editor.past.recorded import Json, Recorded
 from robot_rt_control.editor.past.robot import RecordedRobot
@@ -55,6 +56,7 @@ class PastServer(EditorServer):
             "past_difference": (self._blocking(lambda p, b: self._difference()), "all"),
             "past_test": (self._of(_test), "all"),
             "past_joints": (self._bytes_of(_joints), "all"),
+            "past_bars": (self._of(_bars), "all"),
             "past_columns": (self._bytes_of(_columns), "all"),
             "past_samples": (self._bytes_of(_samples), "all"),
             "protective_stop": (self._no_robot, "all"),
@@ -165,6 +167,13 @@ def _names(body: Json) -> list[str]:
     if not isinstance(names, list) or not 0 < len(names) <= MOST_NAMES or not all(isinstance(n, str) for n in names):
         raise ValueError(f"names: 1 to {MOST_NAMES} names of variables are expected")
     return names
+
+
+def _bars(it: Recorded, body: Json) -> Json:
+    first, last = (body.get(name) for name in ("first", "last"))
+    if type(first) is not int or type(last) is not int or not 0 <= last - first < MOST_TICKS or abs(first) > 2**53:
+        raise RobotControlError("bars", expected=f"the ticks first and last, at most {MOST_TICKS} ticks", got="others")
+    return {**_DONE, **bars(it, first, last)}
 
 
 def _columns(it: Recorded, body: Json) -> bytes:

@@ -9,6 +9,7 @@ import { RobotView } from '../view/RobotView.tsx';
 import { Compared } from './Compared.tsx';
 import { EventList } from './EventList.tsx';
 import { PartTable } from './PartTable.tsx';
+import { PastTimeline } from './PastTimeline.tsx';
 import { PastStore } from './past.ts';
 import { TimeBar } from './TimeBar.tsx';
 
@@ -96,7 +97,12 @@ export function PastPage() {
                         </p>
                     ))}
                     <div className="past-middle">
-                        <RobotView source={past.source} again={past.sceneOf} past={past.faults} />
+                        <RobotView
+                            source={past.source}
+                            again={past.sceneOf}
+                            past={past.faults}
+                            timeline={past.it && <PastTimeline past={past} />}
+                        />
                         <aside className="past-side">
                             {past.window && (
                                 <section className="past-why" aria-label="Why it stopped">

@@ -59,6 +59,20 @@ export interface PastScene extends Scene {
     until: number | null;
 }
 
+/** What parts did in some ticks: robot_rt_control/editor/past/bars.py. */
+export interface PastBars {
+    /** Numbers of a part and of its action, first and last tick. */
+    bars: [part: number, action: number, first: number, last: number][];
+    /** First and last tick of what is missing. */
+    gaps: [first: number, last: number][];
+}
+
+export interface PastVariable {
+    name: string;
+    unit: string;
+    description: string;
+}
+
 export type AboutAnswer = Answer & { recordings: PastAbout[] };
 export type EventsAnswer = Answer & PastEvents;
 export type SceneAnswer = Answer & PastScene;

@@ -1,5 +1,7 @@
 // Colours, numbers and times of a timeline.
 
+import type { Mark } from './source.ts';
+
 /** Okabe and Ito: told apart by the colour-blind. Beyond them, lines are dashed. */
 const COLORS = ['#0072b2', '#d55e00', '#007f5f', '#b5477f', '#946200', '#3b7fa6', '#111827'];
 const DASHES: readonly (readonly number[])[] = [[], [6, 3], [2, 3]];
@@ -79,4 +81,14 @@ export function roundStep(span: number, about: number): number {
     const least = span / Math.max(about, 1);
     const power = 10 ** Math.floor(Math.log10(least));
     return ([1, 2, 5, 10].find((factor) => factor * power >= least) ?? 10) * power;
+}
+
+/** An event in words. */
+export function eventText(mark: Mark): string {
+    const look = markLook(mark.kind);
+    const who = [mark.session, mark.part].filter(Boolean).join(', ');
+    const change = [mark.previousAction, mark.currentAction].filter(Boolean).join(' → ');
+    const values = Object.entries(mark.values).map(([name, value]) => `${name} ${numberText(value)}`);
+    const rest = [mark.reaction, mark.event && `event ${mark.event}`, change, mark.reason, ...values].filter(Boolean);
+    return `${look.words}${who ? ` (${who})` : ''}${rest.length ? `: ${rest.join('; ')}` : ''}`;
 }

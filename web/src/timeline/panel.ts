@@ -3,7 +3,7 @@
 
 import { Chooser } from './chooser.ts';
 import { element } from './element.ts';
-import { markLook, numberText, strokeOf, timeText } from './look.ts';
+import { eventText, markLook, numberText, strokeOf, timeText } from './look.ts';
 import { LEFT, Plot, type Scope } from './plot.ts';
 import { ReactionList } from './reactions.ts';
 import type { Mark, Plottable, TickRange, TimelineSource } from './source.ts';
@@ -61,6 +61,11 @@ export class Panel {
         this.names = options.chosen.slice(0, MOST_CHOSEN);
         this.period = source.period;
         this.span = FIRST_S / source.period;
+        if (!source.isLive && source.range) {
+            const { first, last } = source.range;
+            this.span = Math.min(this.span, Math.max(last - first, LEAST_TICKS));
+            this.look(first);
+        }
         this.plot = new Plot(this.canvas, source);
         this.chooser = new Chooser(
             () => source.variables.filter((each) => !this.names.includes(each.name)),
@@ -87,6 +92,7 @@ export class Panel {
     seek(tick: number | null): void {
         if (tick === this.scope.at) return;
         this.scope.at = tick;
+        if (!this.source.isLive) this.scope.measured = null; // it may be far from there
         if (tick === null) this.follows = true;
         else if (tick < this.scope.first || tick > this.scope.last) this.look(tick - this.span / 2);
         this.drawSoon();
@@ -124,7 +130,7 @@ export class Panel {
             'timeline-tools',
             this.chooser.element,
             this.pauseButton,
-            button('Now', 'The latest tick (End)', () => this.now()),
+            ...(this.source.isLive ? [button('Now', 'The latest tick (End)', () => this.now())] : []),
             button('Longer', 'See more time (minus)', () => this.zoom(2)),
             button('Shorter', 'See less time (plus)', () => this.zoom(0.5)),
             button('All', 'See all that is kept', () => this.all()),
@@ -136,7 +142,8 @@ export class Panel {
         this.stage.setAttribute(
             'aria-label',
             'Plots. Arrows move the place that is read, with Shift they measure, with Ctrl by one tick. Plus and ' +
-                'minus zoom, Space pauses, End shows what is now, comma and full stop go to other events.',
+                `minus zoom, ${this.source.isLive ? 'Space pauses, End shows what is now' : 'Space plays'}, ` +
+                'comma and full stop go to other events.',
         );
         this.canvas.setAttribute('aria-hidden', 'true');
         this.legend.setAttribute('aria-label', 'Plotted variables');
@@ -151,6 +158,7 @@ export class Panel {
     // --- where it looks -------------------------------------------------------------------------
 
     private now(): void {
+        if (!this.source.isLive) return this.read(this.source.range?.last ?? 0);
         this.follows = true;
         this.scope.at = null;
         this.scope.measured = null;
@@ -302,7 +310,12 @@ export class Panel {
             const ticks = scope.measured.last - scope.measured.first;
             this.readout.textContent = `Δt ${timeText(ticks * source.period, source.period)} (${ticks} ticks)`;
         } else if (tick === undefined) this.readout.textContent = 'no ticks yet';
-        else this.readout.textContent = `${timeText(tick * source.period, source.period)} (tick ${tick})`;
+        else this.readout.textContent = `${this.timeOf(tick)} (tick ${tick})`;
+    }
+
+    private timeOf(tick: number): string {
+        const { period, zero = 0 } = this.source;
+        return timeText((tick - zero) * period, period);
     }
 
     /** The last events until the end of what is seen, the latest first. */
@@ -322,13 +335,7 @@ export class Panel {
         sign.style.color = look.color;
         const button = element('button', 'plain-button', sign, ` ${eventText(mark)}`);
         button.addEventListener('click', () => this.chooseMark(mark));
-        return element(
-            'li',
-            '',
-            element('span', 'quiet', timeText(mark.tick * this.source.period, this.source.period)),
-            ' ',
-            button,
-        );
+        return element('li', '', element('span', 'quiet', this.timeOf(mark.tick)), ' ', button);
     }
 
     chooseMark(mark: Mark | null): void {
@@ -339,7 +346,7 @@ export class Panel {
     }
 
     private read(tick: number): void {
-        const at = Math.round(tick);
+        const at = this.source.isLive ? Math.round(tick) : this.nearest(tick);
         this.follows = false;
         this.scope.measured = null;
         this.seek(at);
@@ -370,7 +377,13 @@ export class Panel {
                 const perPixel =
                     (this.scope.last - this.scope.first) / (this.plot.xAt(1, { first: 0, last: 1 }) - LEFT);
                 this.look(pressed.first - (x - pressed.x) * perPixel);
-            } else this.measure(pressed.tick, this.plot.tickAt(x, this.scope));
+            } else {
+                const tick = this.plot.tickAt(x, this.scope);
+                this.measure(pressed.tick, tick);
+                if (this.source.isLive) return;
+                this.scope.at = this.nearest(tick); // the recording follows
+                this.options.onSeek(this.scope.at);
+            }
         });
         this.canvas.addEventListener('pointerup', (event) => {
             const { x, y } = at(event);
@@ -398,7 +411,10 @@ export class Panel {
             if (!event.altKey && !event.metaKey && this.key(event)) event.preventDefault();
         });
         // The view of the robot has keys of its own.
-        this.container.addEventListener('keydown', (event) => event.stopPropagation());
+        this.container.addEventListener('keydown', (event) => {
+            const plays = !this.source.isLive && event.target === this.stage && event.key === ' ';
+            if (!plays) event.stopPropagation();
+        });
     }
 
     private measure(from: number, to: number): void {
@@ -406,6 +422,10 @@ export class Panel {
         const [first, last] = [Math.round(Math.min(from, to)), Math.round(Math.max(from, to))];
         this.scope.measured = this.clipped({ first, last });
         this.changed();
+    }
+
+    private nearest(tick: number): number {
+        return this.clipped({ first: Math.round(tick), last: 0 }).first;
     }
 
     private clipped({ first, last }: TickRange): TickRange {
@@ -440,6 +460,7 @@ export class Panel {
                 this.zoom(event.key === '+' ? 0.5 : 2);
                 return true;
             case ' ':
+                if (!this.source.isLive) return false;
                 this.togglePause();
                 return true;
             case 'Home':
@@ -475,14 +496,4 @@ export class Panel {
                   : marks.findLast((mark) => mark.tick < here);
         if (found) this.chooseMark(found);
     }
-}
-
-/** An event in words. */
-export function eventText(mark: Mark): string {
-    const look = markLook(mark.kind);
-    const who = [mark.session, mark.part].filter(Boolean).join(', ');
-    const change = [mark.previousAction, mark.currentAction].filter(Boolean).join(' → ');
-    const values = Object.entries(mark.values).map(([name, value]) => `${name} ${numberText(value)}`);
-    const rest = [mark.reaction, mark.event && `event ${mark.event}`, change, mark.reason, ...values].filter(Boolean);
-    return `${look.words}${who ? ` (${who})` : ''}${rest.length ? `: ${rest.join('; ')}` : ''}`;
 }

@@ -139,12 +139,10 @@ export class Plot {
         const span = (scope.last - scope.first) * source.period;
         const step = roundStep(span, this.width / 110);
         context.textAlign = 'center';
-        for (
-            let t = Math.ceil((scope.first * source.period) / step) * step;
-            t <= scope.last * source.period;
-            t += step
-        ) {
-            const x = this.xAt(t / source.period, scope);
+        const zero = source.zero ?? 0;
+        const end = (scope.last - zero) * source.period;
+        for (let t = Math.ceil(((scope.first - zero) * source.period) / step) * step; t <= end; t += step) {
+            const x = this.xAt(t / source.period + zero, scope);
             context.fillStyle = LINE;
             context.fillRect(Math.round(x), 0, 1, bottom);
             context.fillStyle = QUIET;

@@ -74,6 +74,8 @@ export interface TimelineSource {
     readonly period: number;
     /** The ticks that there are; null: none yet. Of a robot that runs, `last` grows. */
     readonly range: TickRange | null;
+    /** The tick at which its time is 0; left out: 0. */
+    readonly zero?: number;
     /** New ticks come by themselves. */
     readonly isLive: boolean;
     /** Names of parts that have bars, in the order in which they are drawn. */

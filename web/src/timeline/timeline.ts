@@ -2,3 +2,4 @@
 
 export { LiveSource } from './live.ts';
 export { Panel } from './panel.ts';
+export { RecordedSource } from './recorded.ts';

@@ -66,6 +66,7 @@ const LIVE: SceneSource = {
  * @param again another one: the scene is asked for again.
  * @param hasTop whether the page has who operates and the speed above all.
  * @param past parts that are faulted in what the source shows; else of the robot.
+ * @param timeline what its button opens; else that of the robot.
  */
 export function RobotView({
     children,
@@ -73,12 +74,14 @@ export function RobotView({
     source = LIVE,
     again = 0,
     past,
+    timeline,
 }: {
     children?: ReactNode;
     hasTop?: boolean;
     source?: SceneSource;
     again?: number;
     past?: { name: string; fault: string }[];
+    timeline?: ReactNode;
 }) {
     const it = usePage();
     const place = useRef<HTMLElement>(null);
@@ -253,7 +256,7 @@ export function RobotView({
                         ))}
                     </select>
                 </label>
-                {source === LIVE && (
+                {(source === LIVE || timeline) && (
                     <button aria-pressed={hasTimeline} onClick={() => showTimeline(!hasTimeline)}>
                         Timeline
                     </button>
@@ -308,7 +311,7 @@ export function RobotView({
                 />
                 {source === LIVE && operates && isEntered && <Operate hasTop={hasTop} />}
             </div>
-            {source === LIVE && hasTimeline && <LiveTimeline />}
+            {hasTimeline && (source === LIVE ? <LiveTimeline /> : timeline)}
         </section>
     );
 }

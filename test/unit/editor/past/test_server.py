@@ -35,7 +35,8 @@ def bytes_of(past: Served, name: str, fields: Any, cookie: str) -> tuple[int, by
 
 
 def test_E2_without_a_cookie_nothing_of_the_recording_is_said(past: Served) -> None:
-    for name in ("past", "past_events", "past_variables", "past_joints", "past_columns", "past_samples", "scene"):
+    for name in ("past", "past_events", "past_variables", "past_joints", "past_columns", "past_samples", "past_bars",
+                 "scene"):  # fmt: skip
         assert past.post(name)[0] == 403
     assert past.request("POST", "/api/past", "{}", Origin="http://elsewhere")[0] == 403
     status, headers, body = past.request("GET", "/past.html")
@@ -56,6 +57,25 @@ def test_H12_a_recording_is_served_with_its_scene(past: Served, cookie: str) -> 
     asked = {"names": [names[0]["name"]], "first": 1, "last": 1500}
     assert len(bytes_of(past, "past_columns", {**asked, "count": 100}, cookie)[1]) == 100 * 33
     assert len(bytes_of(past, "past_samples", asked, cookie)[1]) == 8 + 2 * 8 * 1500
+    done = past.post("past_bars", {"first": 1, "last": 1500}, cookie=cookie)[1]
+    assert done["bars"] == [[0, 0, 1, 1500]] and done["gaps"] == []
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"first": 1},
+        {"first": 1, "last": 20_001},
+        {"first": 5, "last": 4},
+        {"first": True, "last": 9},
+        {"first": 2**60, "last": 2**60},
+        {"first": 1.0, "last": 9},
+    ],
+)
+def test_bars_of_hostile_ranges_are_refused(past: Served, cookie: str, asked: dict[str, Any]) -> None:
+    answer = past.post("past_bars", asked, cookie=cookie)[1]
+    assert not answer["success"] and "at most 20000 ticks" in answer["message"]
 
 
 @pytest.mark.parametrize(
