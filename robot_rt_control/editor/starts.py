@@ -123,8 +123,8 @@ class Starts:
                     made.refused = error
                 made.state, made.message = "failed", str(error)
             finally:
+                self._forget(made)  # first: who is answered sees what is left
                 made.begun.set()
-                self._forget(made)
 
         threading.Thread(target=run, daemon=True, name=f"start {made.id}").start()
         made.begun.wait(_ANSWER_S)
