@@ -95,6 +95,7 @@ def test_programs_reach_every_event_and_reason(alone):
         EventKind.STRATEGY_CHANGED,  # see test_random_strategies.py
         EventKind.REPLACE_REFUSED,  # see test_composing_replace.py
         EventKind.MOTION_STARVED,  # see test_groups_async.py
+        EventKind.TOOL_CHANGED,  # see test_tools.py
     }
     assert set(kinds) == {kind.name for kind in set(EventKind) - elsewhere}
     assert min(kinds.values()) >= 8, kinds
@@ -110,6 +111,7 @@ def test_programs_reach_every_event_and_reason(alone):
         Refusal.NONE,
         Refusal.TOO_MANY_SCHEDULED,
         Refusal.TARGET_TICK_TOO_FAR,  # see test_actions.py
+        *(Refusal.PART_MOVES, Refusal.TOOL_IN_USE, Refusal.WRONG_TOOL, Refusal.TOOL_UNKNOWN),  # see test_tools.py
     }
     for refusal in reachable:
         assert reasons[f"COMMAND_REFUSED {refusal.name}"] >= 2, (refusal, reasons)
