@@ -23,10 +23,10 @@ from robot_rt_control.ros.listener import Unspun, entered
 
 _KEPT = 4
 """Threads that wait for their turn; more of them end."""
-
-
 _AT_ONCE = 16
 """Requests or answers that are taken together at most."""
+_PAUSE_S = 0.05
+"""[s] after a wait that failed: what fails again and again must not keep the processor."""
 
 
 class Served(Unspun):
@@ -135,8 +135,9 @@ class Requests:
                     self._found += [work for entity in self._ready() for work in _taken(entity)]
                 except InvalidHandle:
                     break  # the context was destroyed
-                except Exception:  # of taking: a message that cannot be read
+                except Exception:  # of waiting, or of taking: a message that cannot be read
                     self._on_error(traceback.format_exc())
+                    time.sleep(_PAUSE_S)
             work = self._found.popleft() if self._found else None
             with self._lock:
                 self._waiting -= 1
