@@ -87,8 +87,8 @@ def _remove_stale(name: str, path: Path) -> None:
 class Segment:
     """A mapped segment. `buffer` stays valid until `close`.
 
-    All of it is in memory and mapped from the start, so that a real-time thread meets no page faults. What is spare at its
-    end has neither memory nor pages until the owner commits it.
+    All of it is in memory and mapped from the start, so that a real-time thread meets no page faults. What is spare at
+    its end has neither memory nor pages until the owner commits it.
     """
 
     def __init__(self, name: str, descriptor: int, size: int, owner: bool, spare: int = 0) -> None:
