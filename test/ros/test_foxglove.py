@@ -137,9 +137,12 @@ def test_X15_joints_frames_variables_and_events_as_the_workcell_has_them(tmp_pat
             topics = {"/tf", "/tf_static", "/joint_states", "/robot_description", "/state_variables", "/log",
                       "/control_server/markers", "/realtime_executor/status"}  # fmt: skip
             evil = {"op": "advertise", "channels": [{"id": 1, "topic": "/evil", "encoding": "json", "schemaName": ""}]}
-            seen = asyncio.run(
-                look(port, lambda s: topics <= s.messages.keys() and len(s.messages["/tf"]) > 1, send=evil)
-            )
+
+            def enough(seen: Seen) -> bool:
+                opened = any(b"session_opened" in message for message in seen.messages.get("/log", ()))
+                return opened and topics <= seen.messages.keys() and len(seen.messages["/tf"]) > 1
+
+            seen = asyncio.run(look(port, enough, send=evil))
             assert seen.info["capabilities"] == [] and seen.status, "it takes nothing of clients, and says so"
             assert "/evil" not in dict(client.node.get_topic_names_and_types())
             joints = seen.messages["/joint_states"][-1]
@@ -147,9 +150,7 @@ def test_X15_joints_frames_variables_and_events_as_the_workcell_has_them(tmp_pat
             assert [known[f"joint_{j + 1}"] for j in range(7)] == pytest.approx(q, abs=1e-6)
             assert seen.pose("arm_tool")[:3, 3] == pytest.approx(at, abs=1e-4)
             assert seen.messages["/state_variables"][-1]["arm"]["position"] == pytest.approx(q, abs=1e-6)
-            (description,) = seen.messages["/robot_description"]
-            assert "<robot" in description.data
-            assert any(b"session_opened" in message for message in seen.messages["/log"])
+            assert "<robot" in seen.messages["/robot_description"][-1].data
             assert seen.channels["/log"]["schemaName"] == "foxglove.Log"
             # Nobody looks any more: nothing is followed.
             for topic in ("/tf", "/control_server/markers", "/rangefinder/range"):
