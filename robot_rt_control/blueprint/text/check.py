@@ -13,6 +13,7 @@ from robot_rt_control.blueprint.text.graph_check import GraphCheck
 from robot_rt_control.blueprint.text.graph_reader import GraphReader
 from robot_rt_control.blueprint.text.levels import LEVELS
 from robot_rt_control.blueprint.text.phrases import phrase_key, phrases_of
+from robot_rt_control.blueprint.text.schema import StartTopicKeys
 from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.blueprint.text.stop_words import stop_word_in
 from robot_rt_control.drawing.diagram import is_place
@@ -110,6 +111,8 @@ def _find_in_commands(template: SkillTemplate, catalogue: SkillCatalogue) -> Fou
                 other_name = shown[gesture.casefold()]
                 yield DefinitionError(f"gesture {gesture!r} starts {other_name!r} already", expected="another"), path
             yield from _stops(f"gesture {gesture!r}", gesture, path)
+        if command.topic is not None:
+            yield from _find_in_topic(command.topic, template, catalogue, ("commands", index, "topic"))
     parameters = {p.name: p for p in template.parameters}
     for phrase, index in phrases_of(template):
         key, path = phrase_key(phrase), ("commands", index, "say")
@@ -125,6 +128,28 @@ def _find_in_commands(template: SkillTemplate, catalogue: SkillCatalogue) -> Fou
                 if not stop_word_in(fixed):
                     said = re.sub(r"\{[^}]*\}", " ", phrase.replace(f"{{{name}}}", choice))
                     yield from _stops(f"phrase {phrase!r} with {choice!r} for {name!r}", said, path)
+
+
+def _find_in_topic(
+    keys: StartTopicKeys, template: SkillTemplate, catalogue: SkillCatalogue, path: tuple[str | int, ...]
+) -> Found:
+    """Mistakes of messages that start a blueprint."""
+    parameters = [parameter.name for parameter in template.parameters]
+    for name in keys.parameters:
+        if name not in parameters:
+            error = DefinitionError(f"unknown parameter {name!r}", expected=unknown("parameter", name, parameters))
+            yield error, (*path, "parameters", name)
+    for field, words in keys.texts.items():
+        if not words:
+            yield DefinitionError(f"field {field!r}", expected="at least one text", got="none"), (*path, "texts", field)
+        for word in words:
+            yield from _stops(f"text {word!r}", word, (*path, "texts", field))
+    if keys.hold > 0.0 and keys.gap == 0.0:
+        error = DefinitionError("gap", expected="more than 0 s beside `hold`: else each message appears anew", got="0")
+        yield error, (*path, "gap")
+    if catalogue.interfaces is not None:
+        for error, inner in catalogue.interfaces.mistakes_of_start(keys, template.parameters):
+            yield error, (*path, *inner)
 
 
 def _stops(what: str, said: str, path: tuple[str | int, ...]) -> Found:
