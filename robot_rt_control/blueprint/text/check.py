@@ -112,7 +112,8 @@ def _find_in_commands(template: SkillTemplate, catalogue: SkillCatalogue) -> Fou
                 yield DefinitionError(f"gesture {gesture!r} starts {other_name!r} already", expected="another"), path
             yield from _stops(f"gesture {gesture!r}", gesture, path)
         if command.topic is not None:
-            yield from _find_in_topic(command.topic, template, catalogue, ("commands", index, "topic"))
+            for error, path in _find_in_topic(command.topic, template, catalogue):
+                yield _of_command(error, index, ("topic", *path)), ("commands", index, "topic", *path)
     parameters = {p.name: p for p in template.parameters}
     for phrase, index in phrases_of(template):
         key, path = phrase_key(phrase), ("commands", index, "say")
@@ -130,26 +131,31 @@ def _find_in_commands(template: SkillTemplate, catalogue: SkillCatalogue) -> Fou
                     yield from _stops(f"phrase {phrase!r} with {choice!r} for {name!r}", said, path)
 
 
-def _find_in_topic(
-    keys: StartTopicKeys, template: SkillTemplate, catalogue: SkillCatalogue, path: tuple[str | int, ...]
-) -> Found:
+def _find_in_topic(keys: StartTopicKeys, template: SkillTemplate, catalogue: SkillCatalogue) -> Found:
     """Mistakes of messages that start a blueprint."""
     parameters = [parameter.name for parameter in template.parameters]
     for name in keys.parameters:
         if name not in parameters:
             error = DefinitionError(f"unknown parameter {name!r}", expected=unknown("parameter", name, parameters))
-            yield error, (*path, "parameters", name)
+            yield error, ("parameters", name)
     for field, words in keys.texts.items():
         if not words:
-            yield DefinitionError(f"field {field!r}", expected="at least one text", got="none"), (*path, "texts", field)
+            yield DefinitionError(f"field {field!r}", expected="at least one text", got="none"), ("texts", field)
         for word in words:
-            yield from _stops(f"text {word!r}", word, (*path, "texts", field))
+            yield from _stops(f"text {word!r}", word, ("texts", field))
     if keys.hold > 0.0 and keys.gap == 0.0:
-        error = DefinitionError("gap", expected="more than 0 s beside `hold`: else each message appears anew", got="0")
-        yield error, (*path, "gap")
+        expected = "more than 0 s beside `hold`: else each message appears anew"
+        yield DefinitionError("no gap", expected=expected, got="0"), ("gap",)
     if catalogue.interfaces is not None:
-        for error, inner in catalogue.interfaces.mistakes_of_start(keys, template.parameters):
-            yield error, (*path, *inner)
+        yield from catalogue.interfaces.mistakes_of_start(keys, template.parameters)
+
+
+def _of_command(error: DefinitionError, index: int, path: tuple[str | int, ...]) -> DefinitionError:
+    """The same, with the key that it concerns in its text: the editor shows it there."""
+    key = ".".join(map(str, path[:2]))
+    return DefinitionError(
+        f"command {index}: {key}: {error.what}", expected=error.expected, got=error.got, hint=error.hint
+    )
 
 
 def _stops(what: str, said: str, path: tuple[str | int, ...]) -> Found:

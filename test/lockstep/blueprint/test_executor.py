@@ -367,6 +367,17 @@ def test_N39_the_robot_starts_by_itself_only_while_it_is_armed(bench: Bench) -> 
         bench.control("arm")
 
 
+def test_N55_a_value_of_the_robot_is_stored_and_said_in_a_run_and_in_a_rehearsal(bench: Bench) -> None:
+    bench.library.save(
+        "{name: measure, values: {d: {unit: m, default: 0.0}}, "
+        "nodes: {look: {set: {d: arm.tool.z}, then: tell}, tell: {say: 'at ${d}, ${arm.at_rest}'}}}"
+    )
+    bench.finish(bench.start("measure"))
+    assert bench.said == [f"at {bench.client.value('arm.tool.z'):g}, true"]
+    assert bench.finish(bench.start("measure", rehearse=True)).result == "done", "samples stand for what is not there"
+    assert len(bench.said) == 1
+
+
 WELCOME = """
 name: welcome
 parameters: {guest: {type: text}}

@@ -16,7 +16,7 @@ from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.vocabulary.errors import DefinitionError
 
-Found = Iterator[tuple[DefinitionError, tuple[str, ...]]]
+Found = Iterator[tuple[DefinitionError, tuple[str | int, ...]]]
 
 
 def mistakes_of(keys: StartTopicKeys, parameters: Sequence[Parameter]) -> Found:

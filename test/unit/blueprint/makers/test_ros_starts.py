@@ -59,7 +59,7 @@ def test_N54_a_start_by_messages_is_checked_against_the_installed_types() -> Non
         ("{guest: data}", "{guest: dat}", 10, "field 'dat'"),
         ("{guest: data}", "{near: data}", 10, "a path to a number; got a string"),
         ("{guest: data}", "{gast: data}", 10, "unknown parameter 'gast'.*did you mean 'guest'"),
-        ("parameters: {guest: data}", "hold: 1\n      gap: 0", 11, "gap; expected more than 0 s"),
+        ("parameters: {guest: data}", "hold: 1\n      gap: 0", 11, "no gap; expected more than 0 s"),
         ("parameters: {guest: data}", "hold: -1", 10, "hold"),
         ("      name: /door/face\n", "", 6, "name"),
     ],
