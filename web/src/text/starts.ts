@@ -1,7 +1,7 @@
 // What starts a blueprint: its commands, as functions from text to text.
 
 import { isRecord, type Json, listed } from './graph.ts';
-import { data, insert, remove, set, type Value } from './yaml_edit.ts';
+import { data, insert, remove, render, set, type Value } from './yaml_edit.ts';
 
 export type StartKind = 'say' | 'gesture' | 'when' | 'topic';
 export const START_KINDS: StartKind[] = ['say', 'gesture', 'when', 'topic'];
@@ -27,10 +27,12 @@ export function startsOf(content: Json): StartCommand[] {
     });
 }
 
-/** Add one, behind those that are there. */
+/** Add one, behind those that are there; the first one begins a list of one line for each. */
 export function addStart(text: string, kind: StartKind): string {
-    const commands = listed((data(text) as Json | undefined)?.commands);
-    return insert(text, ['commands'], commands.length, { [kind]: FIRST[kind] });
+    const commands = (data(text) as Json | undefined)?.commands;
+    const value = { [kind]: FIRST[kind] };
+    if (commands !== undefined) return insert(text, ['commands'], listed(commands).length, value);
+    return `${text.replace(/(?<!\n)$/, text === '' ? '' : '\n')}commands:\n  - ${render(value)}\n`;
 }
 
 export function removeStart(text: string, index: number): string {
