@@ -1,5 +1,6 @@
 // What a skill gives to those who call it, and what its values may be.
 
+import { t } from '../language/language.ts';
 import type { Mistake } from '../store/mistakes.ts';
 import { useStore } from '../store/store.ts';
 import { setField, typed } from '../text/blueprint_edits.ts';
@@ -17,7 +18,7 @@ export function OutputForms({ content, mistakes }: { content: Json; mistakes: re
     return (
         <details open={Object.keys(outputs).length > 0}>
             <summary>
-                Outputs: what it gives <span className="quiet">{Object.keys(outputs).length}</span>
+                {t('Outputs: what it gives')} <span className="quiet">{Object.keys(outputs).length}</span>
             </summary>
             {Object.entries(outputs).map(([name, declared]) => {
                 const one = isRecord(declared) ? declared : {};
@@ -30,43 +31,43 @@ export function OutputForms({ content, mistakes }: { content: Json; mistakes: re
                             <strong>{name}</strong>
                             <Choice
                                 hidden
-                                label={`Type of output ${name}`}
+                                label={t('Type of output {name}', { name })}
                                 value={type}
                                 options={[
-                                    ['float', 'number'],
-                                    ['int', 'whole number'],
-                                    ['bool', 'yes or no'],
-                                    ['text', 'text'],
+                                    ['float', t('number')],
+                                    ['int', t('whole number')],
+                                    ['bool', t('yes or no')],
+                                    ['text', t('text')],
                                 ]}
                                 change={(value) => put('type', value === 'float' ? undefined : value)}
                             />
                             <button
                                 className="small"
-                                aria-label={`Remove output ${name}`}
+                                aria-label={t('Remove output {name}', { name })}
                                 onClick={() => it.docs.edit((text) => remove(text, ['outputs', name]))}>
                                 ×
                             </button>
                         </div>
                         <Expression
-                            label={`Where ${name} comes from`}
+                            label={t('Where {name} comes from', { name })}
                             value={textAt(['outputs', name, 'value'], one.value)}
                             isCondition={false}
-                            placeholder="$seat.wish; or below.distance"
+                            placeholder={t('$seat.wish; or below.distance')}
                             bad={badAt(mistakes, ['outputs', name])}
                             change={(value) => put('value', value.trim() === '' ? undefined : typed(value, type))}
                         />
                         {(type === 'float' || type === 'int') && (
                             <Field
-                                label={`Unit of ${name}`}
+                                label={t('Unit of {name}', { name })}
                                 value={asText(one.unit)}
-                                placeholder="none"
+                                placeholder={t('none')}
                                 change={(value) => put('unit', value === '' ? undefined : value)}
                             />
                         )}
                     </div>
                 );
             })}
-            <Adder label="New output" add={(name) => it.docs.edit((text) => set(text, ['outputs', name], {}))} />
+            <Adder label={t('New output')} add={(name) => it.docs.edit((text) => set(text, ['outputs', name], {}))} />
         </details>
     );
 }
@@ -98,9 +99,9 @@ export function Limits({
         return (
             <>
                 <Field
-                    label={`Choices of ${name}`}
+                    label={t('Choices of {name}', { name })}
                     value={texts(one.choices).join(', ')}
-                    placeholder="any text"
+                    placeholder={t('any text')}
                     change={(value) => put('choices', wordsOf(value, ',').length > 0 ? wordsOf(value, ',') : undefined)}
                 />
                 {wrong}
@@ -112,9 +113,9 @@ export function Limits({
                 {(['minimum', 'maximum'] as const).map((key) => (
                     <Field
                         key={key}
-                        label={key === 'minimum' ? `At least, ${name}` : `At most, ${name}`}
+                        label={key === 'minimum' ? t('At least, {name}', { name }) : t('At most, {name}', { name })}
                         value={textAt([kind, name, key], one[key])}
-                        placeholder="no limit"
+                        placeholder={t('no limit')}
                         change={(value) => put(key, value.trim() === '' ? undefined : typed(value, type))}
                     />
                 ))}

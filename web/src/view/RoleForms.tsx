@@ -1,5 +1,6 @@
 // The parts that a skill or program needs, by their purpose.
 
+import { t } from '../language/language.ts';
 import type { Mistake } from '../store/mistakes.ts';
 import { useStore } from '../store/store.ts';
 import { setField } from '../text/blueprint_edits.ts';
@@ -20,7 +21,7 @@ export function RoleForms({ content, mistakes = [] }: { content: Json; mistakes?
     return (
         <details open={Object.keys(roles).length > 0 || undefined}>
             <summary>
-                Roles: the parts that it needs <span className="quiet">{Object.keys(roles).length}</span>
+                {t('Roles: the parts that it needs')} <span className="quiet">{Object.keys(roles).length}</span>
             </summary>
             {Object.entries(roles).map(([role, declared]) => {
                 const one = isRecord(declared) ? declared : {};
@@ -30,7 +31,7 @@ export function RoleForms({ content, mistakes = [] }: { content: Json; mistakes?
                     <div className="candidate" key={role}>
                         <div className="candidate-row">
                             <NameField
-                                label="Role"
+                                label={t('Role')}
                                 value={role}
                                 change={(name) =>
                                     NAME.test(name) && it.docs.edit((text) => renameRole(text, role, name))
@@ -38,17 +39,17 @@ export function RoleForms({ content, mistakes = [] }: { content: Json; mistakes?
                             />
                             <button
                                 className="small"
-                                aria-label={`Remove ${role}`}
+                                aria-label={t('Remove {name}', { name: role })}
                                 onClick={() => it.docs.edit((text) => remove(text, ['roles', role]))}>
                                 ×
                             </button>
                         </div>
                         <General mistakes={mistakesAt(mistakes, ['roles', role])} />
                         <Choice
-                            label="Kind"
+                            label={t('Kind')}
                             value={kinds.join(', ')}
                             options={[
-                                ['', 'any'],
+                                ['', t('any')],
                                 ...[...new Set(it.library.parts.map((part) => part.kind))].map(
                                     (kind): [string, string] => [kind, kind],
                                 ),
@@ -56,10 +57,10 @@ export function RoleForms({ content, mistakes = [] }: { content: Json; mistakes?
                             change={(kind) => put(role, 'kinds', kind === '' ? undefined : kind.split(', '))}
                         />
                         <Choice
-                            label="Part, if none is given"
+                            label={t('Part, if none is given')}
                             value={asText(one.default)}
                             options={[
-                                ['', 'must be given'],
+                                ['', t('must be given')],
                                 ...fitting.map((part): [string, string] => [part.name, part.name]),
                             ]}
                             change={(part) => put(role, 'default', part === '' ? undefined : part)}
@@ -68,7 +69,7 @@ export function RoleForms({ content, mistakes = [] }: { content: Json; mistakes?
                 );
             })}
             <Adder
-                label="New role"
+                label={t('New role')}
                 add={(name) =>
                     it.docs.edit((text) => set(text, ['roles', name], { kinds: [it.library.parts[0]?.kind ?? 'arm'] }))
                 }

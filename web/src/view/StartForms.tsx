@@ -1,5 +1,6 @@
 // What starts a blueprint: sentences, gestures, what sensors measure, and messages of other nodes.
 
+import { later, t } from '../language/language.ts';
 import type { Mistake } from '../store/mistakes.ts';
 import { useStore } from '../store/store.ts';
 import { setField, typed } from '../text/blueprint_edits.ts';
@@ -13,10 +14,10 @@ import { Choice, Expression, Field, NameField } from './fields.tsx';
 import { asText, textAt } from './Inspector.tsx';
 
 const KINDS: Record<StartKind, string> = {
-    say: 'a sentence',
-    gesture: 'a gesture',
-    when: 'a sensor',
-    topic: 'a message of another node',
+    say: later('a sentence'),
+    gesture: later('a gesture'),
+    when: later('a sensor'),
+    topic: later('a message of another node'),
 };
 const TYPES = [
     'std_msgs/msg/String',
@@ -41,7 +42,7 @@ export function StartForms({ content, mistakes }: { content: Json; mistakes: rea
     return (
         <details open={starts.length > 0}>
             <summary>
-                What starts it <span className="quiet">{starts.length}</span>
+                {t('What starts it')} <span className="quiet">{starts.length}</span>
             </summary>
             {starts.map(({ index, content: one, kinds }) => {
                 const path: Path = ['commands', index];
@@ -54,13 +55,13 @@ export function StartForms({ content, mistakes }: { content: Json; mistakes: rea
                 const n = index + 1;
                 const bySelf = kinds.includes('when') || kinds.includes('topic');
                 return (
-                    <fieldset className="candidate" key={index} aria-label={`Start ${n}`}>
+                    <fieldset className="candidate" key={index} aria-label={t('Start number {n}', { n })}>
                         <div className="candidate-row">
-                            <strong>{kinds.map((kind) => KINDS[kind]).join(', ') || 'nothing'}</strong>
+                            <strong>{kinds.map((kind) => t(KINDS[kind])).join(', ') || t('nothing')}</strong>
                             <span className="gap" />
                             <button
                                 className="small"
-                                aria-label={`Remove start ${n}`}
+                                aria-label={t('Remove start {n}', { n })}
                                 onClick={() => it.docs.edit((text) => removeStart(text, index))}>
                                 ×
                             </button>
@@ -68,29 +69,29 @@ export function StartForms({ content, mistakes }: { content: Json; mistakes: rea
                         <General mistakes={own.filter((mistake) => mistake.place.length < 3)} />
                         {kinds.includes('say') && (
                             <Field
-                                label={`Sentences of start ${n}`}
+                                label={t('Sentences of start {n}', { n })}
                                 value={texts(one.say).join('; ')}
-                                placeholder="welcome the guest; receive {guest}"
+                                placeholder={t('welcome the guest; receive {guest}')}
                                 bad={badAt(own, [...path, 'say'])}
                                 change={(value) => put(['say'], wordsOf(value, ';'))}
                             />
                         )}
                         {kinds.includes('gesture') && (
                             <Field
-                                label={`Gestures of start ${n}`}
+                                label={t('Gestures of start {n}', { n })}
                                 value={texts(one.gesture).join(', ')}
-                                placeholder="wave, thumbs_up"
-                                hint="Labels on the topic gestures, with commas between them."
+                                placeholder={t('wave, thumbs_up')}
+                                hint={t('Labels on the topic gestures, with commas between them.')}
                                 bad={badAt(own, [...path, 'gesture'])}
                                 change={(value) => put(['gesture'], wordsOf(value, ','))}
                             />
                         )}
                         {kinds.includes('when') && (
                             <Expression
-                                label={`Condition of start ${n}`}
+                                label={t('Condition of start {n}', { n })}
                                 value={asText(one.when)}
                                 placeholder="below.distance < 0.5"
-                                hint="What sensors measure, while they are armed."
+                                hint={t('What sensors measure, while they are armed.')}
                                 bad={badAt(own, [...path, 'when'])}
                                 change={(value) => put(['when'], value)}
                             />
@@ -106,7 +107,7 @@ export function StartForms({ content, mistakes }: { content: Json; mistakes: rea
                         )}
                         {bySelf && (
                             <Field
-                                label={`Not again for [s], start ${n}`}
+                                label={t('Not again for [s], start {n}', { n })}
                                 value={textAt([...path, 'cooldown'], one.cooldown)}
                                 placeholder="0"
                                 bad={badAt(own, [...path, 'cooldown'])}
@@ -114,12 +115,12 @@ export function StartForms({ content, mistakes }: { content: Json; mistakes: rea
                             />
                         )}
                         <Choice
-                            label={`While its parts are taken, start ${n}`}
+                            label={t('While its parts are taken, start {n}', { n })}
                             value={asText(one.busy)}
                             options={[
-                                ['', 'refuse'],
-                                ['wait', 'wait for them'],
-                                ['replace', 'replace the run that has them'],
+                                ['', t('refuse')],
+                                ['wait', t('wait for them')],
+                                ['replace', t('replace the run that has them')],
                             ]}
                             bad={badAt(own, [...path, 'busy'])}
                             change={(value) => put(['busy'], value === '' || value === 'refuse' ? undefined : value)}
@@ -128,11 +129,11 @@ export function StartForms({ content, mistakes }: { content: Json; mistakes: rea
                 );
             })}
             <Choice
-                label="Add a start"
+                label={t('Add a start')}
                 value=""
                 options={[
-                    ['', 'choose what starts it'],
-                    ...START_KINDS.map((kind): [string, string] => [kind, KINDS[kind]]),
+                    ['', t('choose what starts it')],
+                    ...START_KINDS.map((kind): [string, string] => [kind, t(KINDS[kind])]),
                 ]}
                 change={(kind) => kind !== '' && it.docs.edit((text) => addStart(text, kind as StartKind))}
             />
@@ -161,7 +162,7 @@ function TopicForm({
     const it = useStore();
     const path: Path = ['commands', index, 'topic'];
     const bad = (...steps: Step[]): string | undefined => badAt(mistakes, [...path, ...steps]);
-    const of = `, start ${index + 1}`;
+    const of = index + 1;
     const filled = isRecord(topic.parameters) ? topic.parameters : {};
     const free = parameters.filter((name) => !(name in filled));
     const wanted = isRecord(topic.texts) ? topic.texts : {};
@@ -174,14 +175,14 @@ function TopicForm({
                 )}
             />
             <Field
-                label={`Topic${of}`}
+                label={t('Topic, start {of}', { of })}
                 value={asText(topic.name)}
                 placeholder="/door/face"
                 bad={bad('name')}
                 change={(value) => put(['topic', 'name'], value)}
             />
             <Field
-                label={`Message type${of}`}
+                label={t('Message type, start {of}', { of })}
                 value={asText(topic.type)}
                 list={TYPES}
                 bad={bad('type')}
@@ -191,19 +192,19 @@ function TopicForm({
                 // By its place: a field that is renamed keeps the focus.
                 <div className="candidate-row" key={n}>
                     <NameField
-                        label={`Field of text ${n + 1}${of}`}
+                        label={t('Field of text {n}, start {of}', { n: n + 1, of })}
                         value={field}
                         change={(to) => it.docs.edit((text) => renameEntry(text, index, 'texts', field, to))}
                     />
                     <Field
-                        label={`Is one of ${n + 1}${of}`}
+                        label={t('Is one of {n}, start {of}', { n: n + 1, of })}
                         value={texts(words).join(', ')}
                         bad={bad('texts', field)}
                         change={(value) => put(['topic', 'texts', field], wordsOf(value, ','))}
                     />
                     <button
                         className="small"
-                        aria-label={`Remove field of text ${n + 1}${of}`}
+                        aria-label={t('Remove field of text {n}, start {of}', { n: n + 1, of })}
                         onClick={() => put(['topic', 'texts', field], undefined)}>
                         ×
                     </button>
@@ -216,28 +217,28 @@ function TopicForm({
             )}
             <button
                 onClick={() => put(['topic', 'texts', freeField(wanted)], [])}
-                title="A field of the message that has one of some texts">
-                Add a field of text
+                title={t('A field of the message that has one of some texts')}>
+                {t('Add a field of text')}
             </button>
             <Field
-                label={`Condition over its numbers${of}`}
+                label={t('Condition over its numbers, start {of}', { of })}
                 value={asText(topic.when)}
                 placeholder="score > 0.8"
-                hint="Fields of the message: numbers, and yes or no."
+                hint={t('Fields of the message: numbers, and yes or no.')}
                 bad={bad('when')}
                 change={(value) => put(['topic', 'when'], value.trim() === '' ? undefined : value)}
             />
             {Object.entries(filled).map(([name, field]) => (
                 <div className="candidate-row" key={name}>
                     <Field
-                        label={`${name} gets the field${of}`}
+                        label={t('{name} gets the field, start {of}', { name, of })}
                         value={asText(field)}
                         bad={bad('parameters', name)}
                         change={(value) => put(['topic', 'parameters', name], value)}
                     />
                     <button
                         className="small"
-                        aria-label={`Do not fill ${name}${of}`}
+                        aria-label={t('Do not fill {name}, start {of}', { name, of })}
                         onClick={() => put(['topic', 'parameters', name], undefined)}>
                         ×
                     </button>
@@ -245,22 +246,22 @@ function TopicForm({
             ))}
             {free.length > 0 && (
                 <Choice
-                    label={`Fill a parameter${of}`}
+                    label={t('Fill a parameter, start {of}', { of })}
                     value=""
-                    options={[['', 'none'], ...free.map((name): [string, string] => [name, name])]}
+                    options={[['', t('none')], ...free.map((name): [string, string] => [name, name])]}
                     change={(name) => name !== '' && put(['topic', 'parameters', name], 'data')}
                 />
             )}
             <div className="candidate-row">
                 <Field
-                    label={`For [s]${of}`}
+                    label={t('For [s], start {of}', { of })}
                     value={textAt([...path, 'hold'], topic.hold)}
-                    placeholder="0: the first one"
+                    placeholder={t('0: the first one')}
                     bad={bad('hold')}
                     change={(value) => put(['topic', 'hold'], numberOf(value))}
                 />
                 <Field
-                    label={`Gone after [s]${of}`}
+                    label={t('Gone after [s], start {of}', { of })}
                     value={textAt([...path, 'gap'], topic.gap)}
                     placeholder="1"
                     bad={bad('gap')}
@@ -268,13 +269,13 @@ function TopicForm({
                 />
             </div>
             <Check
-                label="One that was published before counts"
+                label={t('One that was published before counts')}
                 value={topic.latched === true}
                 change={(on) => put(['topic', 'latched'], on || undefined)}
             />
             <Check
-                label="Lose none"
-                hint="A publisher that is not reliable is not heard then."
+                label={t('Lose none')}
+                hint={t('A publisher that is not reliable is not heard then.')}
                 value={topic.reliable === true}
                 change={(on) => put(['topic', 'reliable'], on || undefined)}
             />
