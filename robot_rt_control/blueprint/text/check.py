@@ -112,8 +112,8 @@ def _find_in_commands(template: SkillTemplate, catalogue: SkillCatalogue) -> Fou
                 yield DefinitionError(f"gesture {gesture!r} starts {other_name!r} already", expected="another"), path
             yield from _stops(f"gesture {gesture!r}", gesture, path)
         if command.topic is not None:
-            for error, path in _find_in_topic(command.topic, template, catalogue):
-                yield _of_command(error, index, ("topic", *path)), ("commands", index, "topic", *path)
+            for error, inner in _find_in_topic(command.topic, template, catalogue):
+                yield _of_command(error, index, ("topic", *inner)), ("commands", index, "topic", *inner)
     parameters = {p.name: p for p in template.parameters}
     for phrase, index in phrases_of(template):
         key, path = phrase_key(phrase), ("commands", index, "say")

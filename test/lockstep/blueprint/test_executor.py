@@ -66,7 +66,11 @@ class Topics:
 
     def follow(self, keys: StartTopicKeys, take: Take) -> Callable[[], None]:
         self.followed[keys.name] = take
-        return lambda: self.followed.pop(keys.name)
+
+        def end() -> None:
+            del self.followed[keys.name]
+
+        return end
 
 
 class Bench:
