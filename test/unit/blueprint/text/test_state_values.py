@@ -8,6 +8,7 @@ import pytest
 from blueprint_driver import Driver
 
 from robot_rt_control.blueprint.engine.foresight import foresee
+from robot_rt_control.blueprint.exchange.exporter import export_trees
 from robot_rt_control.blueprint.graph import events
 from robot_rt_control.blueprint.text.calls import Calls
 from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
@@ -108,3 +109,9 @@ def test_N55_without_a_workcell_names_of_parts_are_not_checked() -> None:
     assert check_skill(SkillTemplate(text), nowhere) == []
     with pytest.raises(DefinitionError, match="unknown parameter \\$n.x"):
         check_skill(SkillTemplate(text.replace("below.x", "n.x")), nowhere)
+
+
+def test_N55_a_behavior_tree_has_no_place_for_the_value_of_a_state_variable(bench: SkillCatalogue) -> None:
+    template = SkillTemplate("{name: tell, nodes: {a: {say: 'at ${arm.tool.z}'}}}")
+    with pytest.raises(DefinitionError, match="\\$arm.tool.z, the value of a state variable; expected none"):
+        export_trees("tell", bench.with_skill(template))
