@@ -27,6 +27,7 @@ from robot_rt_control.vocabulary.names import RESERVED, VARIABLE_PATTERN
 _VARIABLE = re.compile(VARIABLE_PATTERN)
 _HEAD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?=\.)")
 _SPACE = re.compile(r"\s*")
+_IN_BRACES = re.compile(r"\$\{([A-Za-z_][\w.\[\]]*)\}")
 
 
 class Substitution:
@@ -106,6 +107,7 @@ class Substitution:
         """
         if "$" not in text and not self.roles:
             return text
+        text = _IN_BRACES.sub(r"$\1", text)  # as in texts
         pieces: list[str] = []
         position = 0
         after_value = after_sign = False  # x - $a - $b is not x - ($a - $b): after its sign, only a term is computed

@@ -85,8 +85,8 @@ class FieldPath:
             return empty
         return float(_REDUCTIONS[self.reduction](numbers))
 
-    def check(self, message_type: Any, load: Callable[[str], Any], item: str, *, is_number: bool = True) -> None:
-        """Check that messages of this type have such a field.
+    def check(self, message_type: Any, load: Callable[[str], Any], item: str, *, is_number: bool = True) -> str:
+        """Check that messages of this type have such a field. Returns the type of what is there: "double", "Point".
 
         Args:
             message_type: the message's class.
@@ -119,13 +119,14 @@ class FieldPath:
         if array is not None:
             kind, many = array["of"] or array["element"], True
         if not (is_number or self.reduction):
-            return
+            return kind if isinstance(kind, str) else shown
         if self.reduction != "count" and not (isinstance(kind, str) and _NUMBERS.match(kind)):
             raise self._fault(item, "a path to a number", f"a {shown}")
         if many and not self.reduction:
             raise self._fault(item, f"one number: an element, or a reduction such as min({self.text})", "an array")
         if self.reduction and not many:
             raise self._fault(item, f"an array after {self.reduction}", f"a {shown}")
+        return "double" if self.reduction else str(kind)
 
     def _fault(self, item: str, expected: str, got: str) -> RobotControlError:
         return self.error(f"{item}: field {self.text!r}", expected=expected, got=got)

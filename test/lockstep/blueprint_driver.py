@@ -52,10 +52,10 @@ class Driver:
         log: all records.
     """
 
-    def __init__(self, *graphs: Graph, **begin: Any) -> None:
+    def __init__(self, *graphs: Graph, values: Mapping[str, Any] | None = None, **begin: Any) -> None:
         self.engine = Engine(plan(*graphs))
         self.tick = 0
-        self.values: Mapping[str, float] = {}
+        self.values: Mapping[str, Any] = values or {}
         self.started: list[str] = []
         self.cancelled: list[str] = []
         self.running: dict[str, int] = {}

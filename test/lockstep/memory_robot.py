@@ -14,6 +14,7 @@ from typing import Any
 from robot_rt_control.blueprint.graph import events, orders
 from robot_rt_control.blueprint.graph.events import EngineEvent, Moment
 from robot_rt_control.blueprint.graph.results import STANDARD, Outcome
+from robot_rt_control.blueprint.makers.ros.answers import InstalledTypes
 from robot_rt_control.blueprint.runs.run_state import state_of
 from robot_rt_control.blueprint.runs.runner import Runner
 from robot_rt_control.blueprint.skills.store import SkillStore
@@ -81,7 +82,8 @@ def parameter_info(p: Parameter) -> Json:
 @cache
 def _bench_skills() -> SkillCatalogue:
     """Those of the bench, without kept ones. It takes half a second, and nobody changes it: all robots share it."""
-    return SkillCatalogue(offline_catalogue(CONFIG), {name: library_template(name) for name in library_programs()}, {})
+    programs = {name: library_template(name) for name in library_programs()}
+    return SkillCatalogue(offline_catalogue(CONFIG), programs, {}, interfaces=InstalledTypes())
 
 
 @dataclass

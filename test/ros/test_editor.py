@@ -18,6 +18,7 @@ import pytest
 from browser import FLAGS, NOT_RUN, PATIENCE_S, browser_path, watch_over
 from pages import node, open_text, settled
 from served_editor import free_port
+from std_msgs.msg import String
 from tutorial_steps import follow, steps
 
 from robot_rt_control.blueprint.remote import Blueprints
@@ -265,6 +266,94 @@ def test_a_program_is_edited_kept_and_seen_live(page: Any, cell: DemoWorkcell, p
         assert node(page, "down").locator(".is-runs").count() == 0
         page.get_by_role("tab", name="Run").last.click()
         page.get_by_role("button", name="Cancel", exact=True).click()
+        page.wait_for_selector(".react-flow__node[data-id=up] .is-runs", state="detached")
+
+
+def choose(page: Any, label: str, value: str) -> None:
+    page.get_by_label(label, exact=True).select_option(value)
+
+
+def test_N54_a_face_at_the_door_starts_what_was_built_from_forms_and_a_distance_is_stored_and_said(
+    page: Any, cell: DemoWorkcell, port: int
+) -> None:
+    with (
+        editor_process(port) as (_, link), Client("looking", timeout_s=60.0) as client,
+        Blueprints(client, timeout_s=60.0) as blueprints,
+    ):  # fmt: skip
+        said: list[str] = []
+        client.node.create_subscription(String, "blueprints/say", lambda m: said.append(m.data), 10)
+        faces = client.node.create_publisher(String, "door/face", 10)
+        go_to(page, link)
+        page.get_by_role("button", name="New blueprint").last.click()
+        page.get_by_role("dialog").get_by_label("Name").fill("welcome")
+        page.get_by_role("button", name="Make it").click()
+        settled(page)
+        for adder, name in (("New parameter", "guest"), ("New value", "height")):
+            page.locator("summary").filter(has_text=adder.split()[1].capitalize() + "s").first.click()
+            page.get_by_label(adder, exact=True).fill(name)
+            page.get_by_label(adder, exact=True).press("Enter")
+        choose(page, "Type of guest", "text")
+        page.locator("summary").filter(has_text="What starts it").click()
+        choose(page, "Add a start", "topic")
+        page.get_by_label("Topic, start 1").fill("door/face")
+        page.get_by_role("button", name="Add a field of text").click()
+        page.get_by_label("Is one of 1, start 1").fill("anna, ben")
+        choose(page, "Fill a parameter, start 1", "guest")
+        choose(page, "While its parts are taken, start 1", "wait")
+        for skill in ("set", "say"):
+            page.get_by_label("Find a skill; Enter adds the first one found").fill(skill)
+            page.get_by_label("Find a skill; Enter adds the first one found").press("Enter")
+            settled(page)
+            if skill == "set":
+                page.get_by_label("height", exact=True).fill("arm.tool.z")
+            else:
+                page.get_by_label("Text", exact=True).fill("Hello ${guest}, I am at ${height}")
+                page.keyboard.press("Escape")
+        page.get_by_text("No mistakes.").wait_for()
+        page.get_by_role("button", name="Save", exact=True).click()
+        page.get_by_text("Saved welcome as version 1").wait_for()
+        page.get_by_role("button", name="Operate", exact=True).or_(page.get_by_text("You operate")).first.click()
+        page.get_by_role("tab", name="Run").last.click()
+        page.locator("summary").filter(has_text="Commands").click()
+        page.get_by_role("button", name="Arm sensors for 10 min").click()
+        page.get_by_text("sensors armed").wait_for()
+        deadline = time.monotonic() + PATIENCE_S
+        while not said:  # its subscription may not be matched yet: a recogniser says it again and again as well
+            for name in ("carl", "Anna"):
+                faces.publish(String(data=name))
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+        assert said[0] == f"Hello Anna, I am at {client.value('arm.tool.z'):g}"
+        page.get_by_test_id("run-state").get_by_text("Ended: done").wait_for()
+        runs, _ = blueprints.read_runs(blueprint="welcome")
+        assert runs[0]["source"] == "topic: door/face"
+        page.screenshot(path=str(REPOSITORY / ".build" / "screenshots" / "started_by_a_face.png"))
+        blueprints.control("disarm")
+
+
+def test_E30_a_program_is_started_and_ended_from_its_page(page: Any, cell: DemoWorkcell, port: int) -> None:
+    text = HOLD.replace("hold_on", "hold_for").replace("parts: arm", "parts: robot").replace("> 2", "> $wait")
+    text += "roles: {robot: {kinds: [arm]}}\nparameters: {wait: {unit: s, default: 1000.0, minimum: 0.0}}\n"
+    with editor_process(port) as (_, link), Client("looking", timeout_s=60.0) as client:
+        client.programs.save(text)
+        go_to(page, link)
+        page.get_by_role("tab", name="Files").click()
+        page.get_by_label("Find a program").fill("hold_for")
+        page.get_by_role("button", name="hold_for").first.click()
+        page.wait_for_selector(".react-flow__node[data-id=down]")
+        page.get_by_role("button", name="Operate", exact=True).or_(page.get_by_text("You operate")).first.click()
+        page.get_by_role("tab", name="Run").last.click()
+        page.get_by_label("robot (part)").select_option("arm")
+        page.get_by_label("wait [s]").fill("-1")
+        page.get_by_role("button", name="Start hold_for").click()
+        page.get_by_text("from 0").first.wait_for()
+        assert "hold_for" not in [state.program for state in client.program_states.values()]
+        page.get_by_label("wait [s]").fill("0.2")
+        page.get_by_role("button", name="Start hold_for").click()
+        page.wait_for_selector(".react-flow__node[data-id=up] .is-runs")
+        page.screenshot(path=str(REPOSITORY / ".build" / "screenshots" / "program_started_from_its_page.png"))
+        page.get_by_role("button", name="Cancel", exact=True).click()
+        page.get_by_test_id("run-state").get_by_text("Ended: cancelled").wait_for()
         page.wait_for_selector(".react-flow__node[data-id=up] .is-runs", state="detached")
 
 

@@ -26,8 +26,10 @@ from robot_rt_control.blueprint.makers.makers import ABANDONED_S, Abandonable, M
 from robot_rt_control.blueprint.makers.ros.answers import InstalledTypes
 from robot_rt_control.blueprint.makers.ros.connections import Connections
 from robot_rt_control.blueprint.makers.ros.maker import RosMaker
+from robot_rt_control.blueprint.makers.ros.starts import RosTopics
 from robot_rt_control.blueprint.makers.ros.works import GONE_S, SERVER_S
 from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.text.schema import StartTopicKeys
 from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.definitions.parameter_value import ParameterValue
 from robot_rt_control.ros.goal_client import GoalClient
@@ -319,6 +321,23 @@ def test_a_message_to_publish(rig: Rig) -> None:
     while "hello" not in rig.others.heard and time.monotonic() < deadline:
         time.sleep(0.01)
     assert rig.others.heard == ["hello"]
+
+
+def test_N54_messages_that_start_a_blueprint_are_heard_from_another_node_until_it_is_disarmed(rig: Rig) -> None:
+    took: list[tuple[bool, dict[str, Any]]] = []
+    keys = StartTopicKeys(
+        name="levels", type="std_msgs/msg/Float64", when="data > 1.5", parameters={"level": "data"}, reliable=True
+    )
+    end = RosTopics(rig.connections).follow(keys, lambda fits, values: took.append((fits, dict(values))))
+    deadline, level = time.monotonic() + PATIENCE_S, 0.0
+    while {fits for fits, _ in took} != {True, False} and time.monotonic() < deadline:
+        level = 2.0 if level == 1.0 else 1.0
+        rig.others.levels.publish(Float64(data=level))
+        time.sleep(0.01)
+    assert all(values == ({"level": 2.0} if fits else {}) for fits, values in took)
+    assert {fits for fits, _ in took} == {True, False}
+    end()
+    assert rig.connections._node.count_subscribers("levels") == 0
 
 
 def test_a_topic_to_wait_for(rig: Rig) -> None:

@@ -36,6 +36,9 @@ const SHOWING = /^(say|confirm|fillText|append|push)$/;
 const WRITTEN = /^(textContent|title|placeholder|problem|refused) =$/;
 /** What is the same in each language: examples of names and conditions, and the chooser of the language. */
 const SAME = new Set([
+    '/door/face',
+    'below.distance < 0.5',
+    'score > 0.8',
     'STOP',
     'Language, Sprache, 语言, 言語',
     'battery.level',

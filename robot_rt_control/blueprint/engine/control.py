@@ -270,8 +270,8 @@ class Control:
         frame = [f for f in chain if len(f.path) < len(target) and f.path == target[: len(f.path)]][-1]
         leaping = chain[-1].cut == Cut.JUMP
         at_once = standing is not None or leaping or (command.now and frame.cut is None)
-        needed = [name for _, node in found[len(frame.path) :] for name in sorted(node.references)]
-        first = len(found[len(frame.path)][1].references) if found else 0
+        needed = [name for graph, node in found[len(frame.path) :] for name in graph.needs(node)]
+        first = len(frame.graph.needs(found[len(frame.path)][1])) if found else 0
         self._refuse_missing(frame, needed, first, at_once=at_once)
         self._drop_jump(f"replaced by {number}")
         self.jump = WaitingJump(number=number, frame=frame, target=target, come_back=command.come_back)

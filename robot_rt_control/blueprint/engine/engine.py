@@ -205,13 +205,14 @@ class Engine:
     def _scope(self, command: events.Begin) -> Scope:
         """The names with which the outermost graph begins. Raises Refused: a value is missing or not as declared."""
         try:
-            scope = Scope(self.plan.graphs[self.plan.root], command.arguments, command.parts)
+            graph = self.plan.graphs[self.plan.root]
+            scope = Scope(graph, command.arguments, command.parts, lambda: self.moment)
             scope.restore(command.outputs)
             found = self.plan.find(command.at) if command.at else []
         except DefinitionError as error:
             raise Refused(str(error)) from None
-        for step, (_, node) in enumerate(found):
-            for name in sorted(node.references):
+        for step, (graph, node) in enumerate(found):
+            for name in graph.needs(node):
                 if "." in name and not (step == 0 and scope.has(name)):
                     raise Refused(f"the node to begin with needs ${name}, which has no value")
         return scope

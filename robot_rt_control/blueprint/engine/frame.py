@@ -71,7 +71,7 @@ class Frame(Activity):
     def begin(self, scope: Scope, inner: Path) -> None:
         parts = {role: scope.part(part) for role, part in self.call.parts.items()}
         arguments = scope.arguments(self.call)
-        self.scope = Scope(self.graph, arguments, parts)
+        self.scope = Scope(self.graph, arguments, parts, lambda: self.engine.moment)
         self.engine.record(
             "call",
             path=shown_path(self.path),

@@ -161,6 +161,9 @@ class _Tree:
         return self._made(self._counting() or _NONE)
 
     def _made(self, failed: str) -> Xml:
+        for node in self.graph.nodes.values():
+            for name in sorted(node.references & self.graph.state.keys()):
+                self._refuse(f"${name}, the value of a state variable", self._place(node.id))
         referenced = [name for node in self.graph.nodes.values() for name in node.references if "." in name]
         for name in referenced:
             self.entries.setdefault(name, f"{self.prefix}{name}".replace(".", "__"))

@@ -18,6 +18,8 @@ class Moment:
     """[s] of the loop."""
     values: Mapping[str, float | Sequence[float]] = field(default_factory=dict)
     """State variables of this tick, and vectors; one that is missing or NaN is unknown."""
+    pretended: bool = False
+    """There is no robot: a node that needs the value of a state variable gets a sample."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -150,6 +150,7 @@ class Graph:
         parameters: their defaults and limits are checked at each call.
         values: name → first value, with its unit.
         outputs: name → what is computed when the graph ends, as far as it has a value.
+        state: names among its references that are state variables → float, int or bool.
         results: all of them.
     """
 
@@ -160,7 +161,12 @@ class Graph:
     values: Mapping[str, Given] = field(default_factory=dict)
     reactions: tuple[GraphReaction, ...] = ()
     outputs: Mapping[str, Given] = field(default_factory=dict)
+    state: Mapping[str, str] = field(default_factory=dict)
     results: Results = field(default_factory=lambda: STANDARD)
+
+    def needs(self, node: Node) -> list[str]:
+        """Names of parameters, values and outputs that must have a value for one of its nodes to start."""
+        return sorted(node.references - self.state.keys())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from typing import Any
 
@@ -15,12 +15,15 @@ from robot_rt_control.conditions.grammar import parse_condition
 from robot_rt_control.conditions.tree import Boolean, variables
 from robot_rt_control.definitions.parameter_value import ParameterValue, Value
 from robot_rt_control.program.declarations import values_of
-from robot_rt_control.program.expression import KnownParameter
+from robot_rt_control.program.expression import KnownParameter, references
 from robot_rt_control.program.substitution import Substitution
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 COUNT = ".count"
 """After a node's id: the state variable that counts its visits in this call."""
+_CONVERTED: Mapping[str, Callable[[float], float | int | bool]] = {"float": float, "int": int, "bool": bool}
+_SAMPLES: Mapping[str, Value] = {"float": 1.5, "int": 1, "bool": True}
+"""As a rehearsal has them."""
 
 
 class Scope:
@@ -29,25 +32,33 @@ class Scope:
     Args:
         arguments: of the graph's parameters.
         roles: role → part.
+        present: the moment at which state variables are read; None: they cannot be.
 
     Raises:
         DefinitionError: an argument is missing, unknown or not as declared; or a first value cannot be computed.
     """
 
-    def __init__(self, graph: Graph, arguments: tuple[ParameterValue, ...], roles: Mapping[str, str]) -> None:
-        self.graph = graph
+    def __init__(
+        self,
+        graph: Graph,
+        arguments: tuple[ParameterValue, ...],
+        roles: Mapping[str, str],
+        present: Callable[[], Moment] | None = None,
+    ) -> None:
+        self.graph, self._present = graph, present
         self.counts: Counter[str] = Counter()
         self._known: dict[str, KnownParameter] = values_of(graph.parameters, arguments, of=f"skill {graph.name!r}")
         self._substitution = Substitution(self._known, roles)
         self.set(graph.values)
 
     def copy(self, *, without: str = "") -> Scope:
-        """The same names and values, to be changed alone.
+        """The same names and values, to be changed alone; what state variables will be is not known there.
 
         Args:
             without: the node whose outputs have no value there.
         """
         made = copy(self)
+        made._present = None
         made.counts = self.counts.copy()
         made._known = dict(self._known)
         made._substitution = Substitution(made._known, self._substitution.roles)
@@ -73,7 +84,30 @@ class Scope:
 
     def argument(self, name: str, given: Given) -> ParameterValue:
         """Raises as `arguments`."""
-        return self._substitution.parameter(name, given.value, given.unit, "node")[0]
+        return self._with_state(given.references).parameter(name, given.value, given.unit, "node")[0]
+
+    def _with_state(self, names: frozenset[str]) -> Substitution:
+        """With the state variables among these names as they are now. Raises DefinitionError: one is unknown."""
+        asked = sorted(names & self.graph.state.keys())
+        if not asked:
+            return self._substitution
+        if self._present is None:
+            raise DefinitionError(f"node: ${asked[0]}", expected="a moment at which it is read", got="none yet")
+        moment = self._present()
+        known = {name: KnownParameter(value=self._state(name, moment)) for name in asked}
+        return Substitution({**self._known, **known}, self._substitution.roles)
+
+    def _state(self, name: str, moment: Moment) -> Value:
+        """A state variable, or the elements of a vector. Raises DefinitionError: it is unknown, never a zero (N55)."""
+        kind = self.graph.state[name]
+        found = moment.values.get(self._substitution.variable(name), math.nan)
+        numbers = tuple(found) if isinstance(found, Sequence) else (found,)
+        if any(math.isnan(number) for number in numbers):
+            if not moment.pretended:
+                raise DefinitionError(f"node: ${name}", expected="a known value of this state variable", got="unknown")
+            return _SAMPLES[kind]
+        converted = tuple(_CONVERTED[kind](number) for number in numbers)
+        return converted if isinstance(found, Sequence) else converted[0]
 
     def number(self, name: str, given: Given) -> float:
         """A number of seconds.
@@ -108,7 +142,7 @@ class Scope:
         """The graph's own outputs that have a value."""
         found: dict[str, Value] = {}
         for name, given in self.graph.outputs.items():
-            if all(map(self.has, given.references)):
+            if all(self.has(reference) or reference in self.graph.state for reference in given.references):
                 try:
                     found[name] = self.argument("output", given).value  # a name can have dots
                 except DefinitionError:  # a division by zero, for example: no value
@@ -119,9 +153,9 @@ class Scope:
         """The condition for the loop: with numbers for references, and parts for roles.
 
         Raises:
-            DefinitionError: an output has no value.
+            DefinitionError: an output has no value, or the value of a state variable is unknown.
         """
-        return self._substitution.condition(text, "condition")
+        return self._with_state(references(text)).condition(text, "condition")
 
     def holds(self, text: str, moment: Moment) -> tuple[bool | None, dict[str, Any]]:
         """The value of a condition, and what decided: the value of each of its variables, None for unknown.

@@ -21,6 +21,7 @@ from robot_rt_control.blueprint.makers.makers import Makers
 from robot_rt_control.blueprint.makers.ros.answers import InstalledTypes
 from robot_rt_control.blueprint.makers.ros.connections import Connections
 from robot_rt_control.blueprint.makers.ros.maker import RosMaker
+from robot_rt_control.blueprint.makers.ros.starts import RosTopics
 from robot_rt_control.blueprint.node.declared_types import declared_types
 from robot_rt_control.blueprint.node.driver import Driver
 from robot_rt_control.blueprint.node.messages import state_message
@@ -193,7 +194,10 @@ class BlueprintsNode(WorkcellNode):
         if self._connections is None:
             self._connections = Connections(self)
         makers = Makers(self._capabilities, RosMaker(self._connections))
-        executor = Executor(robot, library, logs, wall=lambda: time.strftime("%Y%m%d-%H%M%S"), makers=makers)
+        executor = Executor(
+            robot, library, logs,
+            wall=lambda: time.strftime("%Y%m%d-%H%M%S"), makers=makers, topics=RosTopics(self._connections),
+        )  # fmt: skip
         interrupted = executor.history.interrupted()
         if interrupted:
             self.get_logger().warning(f"runs without an end, whose process died: {', '.join(interrupted[:10])}")

@@ -18,7 +18,7 @@ from typing import Any
 from robot_rt_control.blueprint.graph import events
 from robot_rt_control.blueprint.graph.events import Moment
 from robot_rt_control.blueprint.graph.results import CANCELLED, FAILED, Outcome
-from robot_rt_control.blueprint.runs.armed import Armed
+from robot_rt_control.blueprint.runs.armed import Armed, Sensed, Topics
 from robot_rt_control.blueprint.runs.command_log import COMMANDS_FILE, note
 from robot_rt_control.blueprint.runs.control_request import COMMANDS, ControlRequest, command_of
 from robot_rt_control.blueprint.runs.performer import Makers, RobotPerformer
@@ -82,6 +82,7 @@ class Executor:
         logs: folder of the runs' logs.
         wall: the date and time as text; run ids begin with it, and sort by it. None: the tick.
         makers: of skills that are neither programs nor actions.
+        topics: whose messages may start runs; None: there are none.
 
     Attributes:
         lock: held while runs change.
@@ -96,6 +97,7 @@ class Executor:
         *,
         wall: Callable[[], str] | None = None,
         makers: Makers | None = None,
+        topics: Topics | None = None,
     ) -> None:
         self.robot, self.library, self.history = robot, library, RunHistory(logs)
         self._logs, self._makers = logs, makers
@@ -103,9 +105,9 @@ class Executor:
         self.lock = threading.RLock()
         self.runs: dict[str, ExecutedRun] = {}
         self._tried = -_ASK_AGAIN_S
-        self._sensed: list[tuple[str, str, str]] = []
-        """What sensors ask for: blueprint, condition, what happens while its parts are taken."""
-        self._armed = Armed(robot, lambda *wanted: self._sensed.append(wanted))
+        self._sensed: list[Sensed] = []
+        """What sensors and messages ask for."""
+        self._armed = Armed(robot, lambda wanted: self._sensed.append(wanted), topics)
         self._problem = ""
         self._stop_words, self._stops_seen = 0, robot.stops
         """Count sentences that stopped everything, and the protective stops that `update` has seen."""
@@ -134,8 +136,8 @@ class Executor:
             self._update()
             sensed, self._sensed = self._sensed, []
             stops = self._stops
-        for skill, condition, busy in sensed:  # their skills are read without holding up what goes on
-            self._start_by_sensor(skill, condition, busy, stops)
+        for wanted in sensed:  # their skills are read without holding up what goes on
+            self._start_by_sensor(wanted, stops)
 
     @property
     def _stops(self) -> int:
@@ -499,14 +501,17 @@ class Executor:
             self._armed.disarm()
             self.note("disarm", "protective stop", "")
 
-    def _start_by_sensor(self, skill: str, condition: str, busy: str, stops: int) -> None:
-        source = f"sensor: {condition}"
+    def _start_by_sensor(self, wanted: Sensed, stops: int) -> None:
+        source = f"{wanted.word}: {wanted.content}"
+        start = Start(skill=wanted.skill, parameters=wanted.parameters, busy=wanted.busy, source=source)
         try:
-            run = self.start(Start(skill=skill, busy=busy, source=source), stops=stops)
+            if wanted.refused:
+                raise DefinitionError(wanted.refused)
+            run = self.start(start, stops=stops)
         except RobotControlError as error:
-            self.note("sensor", source, condition, refused=str(error))
+            self.note(wanted.word, source, wanted.content, refused=str(error))
         else:
-            self.note("sensor", source, condition, started=run.id)
+            self.note(wanted.word, source, wanted.content, started=run.id)
 
     def note(self, what: str, source: str, content: str, **more: str) -> None:
         """Keep what was asked for beside runs, or refused: who, when, what."""

@@ -317,12 +317,11 @@ def outcome_of(activity: int, outcome: RunOutcome, skill: Skill) -> events.Ended
 
 
 def _names(plan: Plan, parts: Sequence[str]) -> Iterable[str]:
-    """State variables that conditions of the plan may name, to be read together; a role can be any part."""
+    """State variables that conditions and values of the plan may name, to be read together; a role can be any part."""
     for graph in plan.graphs.values():
-        for node in graph.nodes.values():
-            for candidate in node.then:
-                for name in _VARIABLE.findall(candidate.when):
-                    head, dot, rest = name.partition(".")
-                    if dot:
-                        yield name
-                        yield from (f"{part}.{rest}" for part in parts if part != head)
+        conditions = [candidate.when for node in graph.nodes.values() for candidate in node.then]
+        for name in [*graph.state, *(name for condition in conditions for name in _VARIABLE.findall(condition))]:
+            head, dot, rest = name.partition(".")
+            if dot:
+                yield name
+                yield from (f"{part}.{rest}" for part in parts if part != head)

@@ -7,13 +7,13 @@ it gives the time. What people choose while a run is under way can also come as 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from robot_rt_control.blueprint.graph import events, orders
 from robot_rt_control.blueprint.graph.events import EngineEvent, Moment
 from robot_rt_control.blueprint.graph.results import CANCELLED, STANDARD, Results
 from robot_rt_control.blueprint.text.catalogue import Skill, SkillCatalogue
-from robot_rt_control.blueprint.text.graph_reader import SAMPLES
+from robot_rt_control.blueprint.text.state_values import SAMPLES
 from robot_rt_control.definitions.parameter_value import Value
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
@@ -77,7 +77,7 @@ class Rehearsal:
     # --- Performer ------------------------------------------------------------------------------
 
     def moment(self) -> Moment:
-        return self._now()
+        return replace(self._now(), pretended=True)
 
     def happened(self) -> list[EngineEvent]:
         found: list[EngineEvent] = [event for event in self._fired if event.watch in self.watched]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import ChainMap
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, cast
@@ -25,7 +25,7 @@ from robot_rt_control.vocabulary.enums import PartKind
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 if TYPE_CHECKING:
-    from robot_rt_control.blueprint.text.schema import RosKeys
+    from robot_rt_control.blueprint.text.schema import RosKeys, StartTopicKeys
 
 
 _USE = re.compile(r"""\buse["']?\s*:""")
@@ -43,6 +43,15 @@ class Interfaces(Protocol):
 
         Raises:
             DefinitionError: its type is not installed, or has no such fields.
+        """
+
+    def mistakes_of_start(
+        self, keys: StartTopicKeys, parameters: Sequence[Parameter]
+    ) -> Iterable[tuple[DefinitionError, tuple[str | int, ...]]]:
+        """What is wrong with messages that start a blueprint, each with the keys that it concerns.
+
+        Args:
+            parameters: of the blueprint.
         """
 
 
@@ -112,6 +121,17 @@ class SkillCatalogue:
         found = SkillCatalogue(self.workcell, self.programs, skills, made=self.made, interfaces=self.interfaces)
         found._existing = self._existing
         return found
+
+    def names_for(self, roles: Iterable[Role]) -> Scope:
+        """The state variables that a skill with these roles can name; of an action type under `type NAME`."""
+        known = {
+            role.name: KnownPart(kinds=role.kinds, candidates=self.workcell.candidates(role.kinds)) for role in roles
+        }
+        return Scope(replace(self.workcell, roles=known), self._type_variables)
+
+    @cached_property
+    def _type_variables(self) -> Mapping[str, Variables]:
+        return {f"type {name}": variables_of_type(t) for name, t in (self.workcell.types or {}).items()}
 
     def keep_programs(self, earlier: SkillCatalogue, unchanged: Collection[str]) -> None:
         """Share what an earlier catalogue of the same workcell has read.

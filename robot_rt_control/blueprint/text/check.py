@@ -13,6 +13,7 @@ from robot_rt_control.blueprint.text.graph_check import GraphCheck
 from robot_rt_control.blueprint.text.graph_reader import GraphReader
 from robot_rt_control.blueprint.text.levels import LEVELS
 from robot_rt_control.blueprint.text.phrases import phrase_key, phrases_of
+from robot_rt_control.blueprint.text.schema import StartTopicKeys
 from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.blueprint.text.stop_words import stop_word_in
 from robot_rt_control.drawing.diagram import is_place
@@ -110,6 +111,9 @@ def _find_in_commands(template: SkillTemplate, catalogue: SkillCatalogue) -> Fou
                 other_name = shown[gesture.casefold()]
                 yield DefinitionError(f"gesture {gesture!r} starts {other_name!r} already", expected="another"), path
             yield from _stops(f"gesture {gesture!r}", gesture, path)
+        if command.topic is not None:
+            for error, inner in _find_in_topic(command.topic, template, catalogue):
+                yield _of_command(error, index, ("topic", *inner)), ("commands", index, "topic", *inner)
     parameters = {p.name: p for p in template.parameters}
     for phrase, index in phrases_of(template):
         key, path = phrase_key(phrase), ("commands", index, "say")
@@ -125,6 +129,33 @@ def _find_in_commands(template: SkillTemplate, catalogue: SkillCatalogue) -> Fou
                 if not stop_word_in(fixed):
                     said = re.sub(r"\{[^}]*\}", " ", phrase.replace(f"{{{name}}}", choice))
                     yield from _stops(f"phrase {phrase!r} with {choice!r} for {name!r}", said, path)
+
+
+def _find_in_topic(keys: StartTopicKeys, template: SkillTemplate, catalogue: SkillCatalogue) -> Found:
+    """Mistakes of messages that start a blueprint."""
+    parameters = [parameter.name for parameter in template.parameters]
+    for name in keys.parameters:
+        if name not in parameters:
+            error = DefinitionError(f"unknown parameter {name!r}", expected=unknown("parameter", name, parameters))
+            yield error, ("parameters", name)
+    for field, words in keys.texts.items():
+        if not words:
+            yield DefinitionError(f"field {field!r}", expected="at least one text", got="none"), ("texts", field)
+        for word in words:
+            yield from _stops(f"text {word!r}", word, ("texts", field))
+    if keys.hold > 0.0 and keys.gap == 0.0:
+        expected = "more than 0 s beside `hold`: else each message appears anew"
+        yield DefinitionError("no gap", expected=expected, got="0"), ("gap",)
+    if catalogue.interfaces is not None:
+        yield from catalogue.interfaces.mistakes_of_start(keys, template.parameters)
+
+
+def _of_command(error: DefinitionError, index: int, path: tuple[str | int, ...]) -> DefinitionError:
+    """The same, with the key that it concerns in its text: the editor shows it there."""
+    key = ".".join(map(str, path[:2]))
+    return DefinitionError(
+        f"command {index}: {key}: {error.what}", expected=error.expected, got=error.got, hint=error.hint
+    )
 
 
 def _stops(what: str, said: str, path: tuple[str | int, ...]) -> Found:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 
 from robot_rt_control.blueprint.graph.plan import ONLY, Call, Candidate, Graph, Kind, Node
@@ -18,9 +17,7 @@ from robot_rt_control.conditions.compiler import check_condition
 from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.program.expression import references
-from robot_rt_control.validation.catalogue import KnownPart
 from robot_rt_control.validation.edges import Found
-from robot_rt_control.validation.scope import Scope, variables_of_type
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 Names = frozenset[str]
@@ -37,12 +34,7 @@ class GraphCheck:
     def __init__(self, reader: GraphReader, graph: Graph, calls: Calls) -> None:
         self._reader, self._graph, self._calls = reader, graph, calls
         self._catalogue: SkillCatalogue = reader.catalogue
-        roles = {
-            role.name: KnownPart(kinds=role.kinds, candidates=self._catalogue.workcell.candidates(role.kinds))
-            for role in reader.template.roles
-        }
-        types = {f"type {name}": variables_of_type(t) for name, t in (self._catalogue.workcell.types or {}).items()}
-        self._scope = Scope(replace(self._catalogue.workcell, roles=roles), types)
+        self._scope = reader.state.names
 
     def find_mistakes(self) -> Found:
         yield from self._find_unreachable()
@@ -200,7 +192,7 @@ class GraphCheck:
                 yield from self._missing_at_end(there, node.id, self._reader.place(node.id))
         for name, given in graph.outputs.items():
             for reference in sorted(given.references):
-                names = {*known, *(p.name for p in graph.parameters), *graph.values}
+                names = {*known, *(p.name for p in graph.parameters), *graph.values, *graph.state}
                 if reference not in names:
                     error = DefinitionError(
                         f"output {name!r}: unknown ${reference}", expected=unknown("output", reference, names)
@@ -213,7 +205,7 @@ class GraphCheck:
             return
         for name, given in self._graph.outputs.items():
             for reference in sorted(given.references):
-                if "." in reference and reference not in there:
+                if "." in reference and reference not in there and reference not in self._graph.state:
                     yield _no_value(f"node {node!r}: the end of the graph, for its output {name!r}", reference), path
 
     def _find_instant_loops(self) -> Found:
@@ -269,6 +261,7 @@ class GraphCheck:
             if any(self._reader.is_of_unknown_skill(name) for name in references(text)):
                 continue
             try:
+                self._reader.state.refuse_unknown(text, of)
                 filled = self._reader.substitution.condition(text, of)
                 check_condition(filled, partial(self._resolve, owner), known=partial(self._known, owner), of=of)
             except DefinitionError as mistake:
@@ -276,7 +269,12 @@ class GraphCheck:
             for name in sorted(references(text)) if path[0] == "commands" else ():
                 yield DefinitionError(f"{of}: ${name} has no value before the start", expected="state variables"), path
             for name in sorted(references(text)) if path[0] == "reactions" else ():
-                if "." in name:
+                if name in self._reader.state.types:
+                    error = DefinitionError(
+                        f"{of}: ${name}", expected=f"{name} without the dollar: it is judged in every tick"
+                    )
+                    yield error, path
+                elif "." in name:
                     error = DefinitionError(
                         f"{of}: ${name} may have no value yet", expected="parameters and state variables"
                     )

@@ -20,6 +20,7 @@ from robot_rt_control.blueprint.text.schema import (
     RosKeys,
 )
 from robot_rt_control.blueprint.text.skill_file import Output, SkillTemplate
+from robot_rt_control.blueprint.text.state_values import SAMPLES, StateValues, texts_in
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.definitions.declared_type import DeclaredType
 from robot_rt_control.definitions.parameter_value import ParameterValue
@@ -30,8 +31,6 @@ from robot_rt_control.program.substitution import Substitution
 from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
-SAMPLES: Mapping[str, Any] = {"float": 1.5, "int": 1, "bool": True, "text": "text"}
-"""A value for each type of output, so that what uses it can be computed before a run."""
 _TEXT = Parameter(name="text", type="text")
 _TIME = Parameter(name="time", unit="s", minimum=0.0)
 _DOING = ("skill", *(kind.name for kind in NODE_KINDS))
@@ -50,6 +49,7 @@ class GraphReader:
     Attributes:
         mistakes: all that is wrong with single items, each with its line.
         called: skills by node and branch, where they are known: ("greet",), ("both", "left").
+        state: the state variables whose values it uses.
     """
 
     def __init__(
@@ -70,6 +70,7 @@ class GraphReader:
         }
         for name in known:
             known[name] = KnownParameter(value=known[name].value, unit=known[name].unit, sampled=True)
+        self.state = StateValues(template, catalogue, known)
         self.substitution = Substitution(known, {})
 
     def _declared_outputs(self) -> Iterable[tuple[str, Output]]:
@@ -112,10 +113,11 @@ class GraphReader:
             values={p.name: Given(value=p.default, unit=p.unit) for p in template.values if p.default is not None},
             reactions=tuple(reactions),
             outputs={
-                name: Given(value=output.value, unit=output.unit)
+                name: Given(value=value if output.type == "text" else self.state.number(value), unit=output.unit)
                 for name, output in self._graph_outputs()
-                if output.value is not None
+                if (value := output.value) is not None
             },
+            state=self.state.types,
             results=with_standard(self._results()),
         )
 
@@ -188,7 +190,7 @@ class GraphReader:
             if self.catalogue.interfaces is not None:
                 with self.mistakes.collect(template.places, "is", key):
                     self.catalogue.interfaces.check(key, keys, template)
-            for text in _texts(getattr(keys, "fields", {})):
+            for text in texts_in(getattr(keys, "fields", {})):
                 with self.mistakes.collect(template.places, "is", key, "fields"):
                     self.substitution.value(text, "fields")
         own = {p.name: Given(value=f"${p.name}", unit=p.unit) for p in template.parameters}
@@ -299,6 +301,7 @@ class GraphReader:
                     found[name] = self._given(f"{of}: set", declared[name], value)
             return Call(kind=Kind.SET, arguments=found)
         if written.log is not None:
+            self.state.refuse_unknown(written.log, f"{of}: log")
             self.substitution.parameter("text", written.log, "", f"{of}: log")  # any value
             return Call(kind=Kind.LOG, arguments={"text": Given(value=written.log)})
         return Call(kind=Kind.LEAF, skill="say", arguments={"text": self._text(f"{of}: say", written.say)})
@@ -433,8 +436,11 @@ class GraphReader:
         Raises:
             DefinitionError: unknown reference, or not as declared.
         """
-        found, sampled = self.substitution.parameter(declared.name, written.value, written.unit, of)
+        value = written.value if declared.type == "text" else self.state.number(written.value)
+        self.state.refuse_unknown([*value] if isinstance(value, tuple) else value, of)
+        found, sampled = self.substitution.parameter(declared.name, value, written.unit, of)
         if sampled:
+            self.state.refuse_type(value, declared, of)
             if isinstance(found.value, str) != (declared.type == "text"):
                 kind = "a text" if declared.type == "text" else "a number or boolean"
                 raise DefinitionError(
@@ -443,7 +449,7 @@ class GraphReader:
             sample = samples_of([declared])[declared.name].value
             found = ParameterValue(name=declared.name, value=sample, unit=found.unit if declared.unit else "")
         values_of([declared], [found], of=of, only_given=True)
-        return Given(value=written.value, unit=written.unit)
+        return Given(value=value, unit=written.unit)
 
     def _is_node(self, id: str, of: str, *path: str | int) -> bool:
         nodes = self.template.content.nodes
@@ -481,15 +487,6 @@ def _calls(written: CallKeys) -> Iterable[tuple[tuple[str, ...], CallKeys]]:
     for _, branches in branches_in(written):
         for name, branch in branches.items():
             yield from (((name, *inner), call) for inner, call in _calls(branch))
-
-
-def _texts(value: Any) -> Iterable[str]:
-    """All texts in the fields of a message."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping | list):
-        for item in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(item)
 
 
 def _has_done(skill: Skill) -> bool:

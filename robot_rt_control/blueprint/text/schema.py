@@ -31,6 +31,7 @@ SCHEMA_FILE = Path(__file__).resolve().parents[2] / "blueprint.schema.json"
 
 _SKILL_PATTERN = rf"{TYPE_PATTERN}(?:@[1-9][0-9]{{0,8}})?"
 _MAX_TIMES = 1_000_000
+_LONGEST_S = 1e9
 STATUSES = ("succeeded", "aborted", "canceled", "rejected")
 """Status of a goal of a ROS action."""
 MADE = ("ros_action", "ros_service", "publish", "topic", "python")
@@ -63,6 +64,7 @@ SkillName = Annotated[
     str, AfterValidator(_reference), Field(json_schema_extra={"pattern": f"^{_SKILL_PATTERN}$"})
 ]
 Times = Annotated[int, BeforeValidator(_times, json_schema_input_type=Annotated[int, Field(ge=0, le=_MAX_TIMES)])]
+Seconds = Annotated[float, Field(ge=0.0, le=_LONGEST_S)]
 Condition = Annotated[str, BeforeValidator(_condition, json_schema_input_type=str | bool)]
 
 
@@ -161,19 +163,6 @@ class ReactionKeys(Model):
     """once: the present node is cancelled; end: it ends first."""
 
 
-class CommandKeys(Model):
-    """What starts a blueprint."""
-
-    say: Texts = ()
-    """Phrases; {name} fills a parameter."""
-    gesture: Names = ()
-    when: Condition = ""
-    cooldown: Annotated[float, Field(ge=0.0)] = 0.0
-    """[s] during which `when` does not start it again."""
-    busy: Literal["refuse", "wait", "replace"] = "refuse"
-    """What happens while another run holds its parts."""
-
-
 class EndKeys(Model):
     """How the answer of a ROS node becomes a result. The first one that holds is taken."""
 
@@ -228,6 +217,41 @@ class TopicKeys(_AnsweredKeys):
     """Which message: a condition over its fields; default: the first."""
     latched: Flag = False
     """A message that was published before counts."""
+
+
+class StartTopicKeys(RosKeys):
+    """Messages that start a blueprint: what another node has recognised, or any field of any topic."""
+
+    when: Condition = ""
+    """Which messages: a condition over their numbers and booleans, results[0].score > 0.8."""
+    texts: dict[str, Texts] = {}
+    """Which messages: field → the texts that it may have; with [*], that any of them may have."""
+    parameters: Annotated[dict[Name, str], Each] = {}
+    """Parameter → field of the message that fills it."""
+    hold: Seconds = 0.0
+    """[s] for which all messages must be such ones before it starts."""
+    gap: Seconds = 1.0
+    """[s] without such a message after which the next one counts as a new appearance."""
+    latched: Flag = False
+    """A message that was published before counts."""
+    reliable: Flag = False
+    """No message is lost; a publisher that is not reliable is not heard then."""
+
+
+class CommandKeys(Model):
+    """What starts a blueprint."""
+
+    say: Texts = ()
+    """Phrases; {name} fills a parameter."""
+    gesture: Names = ()
+    when: Condition = ""
+    """A condition over state variables."""
+    topic: StartTopicKeys | None = None
+    """Messages of another node."""
+    cooldown: Seconds = 0.0
+    """[s] during which neither `when` nor `topic` starts it again."""
+    busy: Literal["refuse", "wait", "replace"] = "refuse"
+    """What happens while another run holds its parts."""
 
 
 class IsKeys(CallKeys):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from robot_rt_control.blueprint.runs.armed import Take
 from robot_rt_control.blueprint.runs.control_request import ControlRequest
 from robot_rt_control.blueprint.runs.executor import Executor, same_but_time
 from robot_rt_control.blueprint.runs.robot import Robot
@@ -18,6 +19,7 @@ from robot_rt_control.blueprint.runs.run_history import RunHistory
 from robot_rt_control.blueprint.skills.skill_library import SkillLibrary
 from robot_rt_control.blueprint.skills.store import SkillStore
 from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.text.schema import StartTopicKeys
 from robot_rt_control.client.actions import parameter_values
 from robot_rt_control.client.backend import RunRequest, SessionKey
 from robot_rt_control.command_line.offline_catalogue import offline_catalogue
@@ -56,6 +58,21 @@ nodes:
 CALLER = "{name: caller, level: blueprint, nodes: {inner: {skill: swing, then: hand}, hand: {skill: open_hand}}}"
 
 
+class Topics:
+    """Messages of a recogniser that is not there."""
+
+    def __init__(self) -> None:
+        self.followed: dict[str, Take] = {}
+
+    def follow(self, keys: StartTopicKeys, take: Take) -> Callable[[], None]:
+        self.followed[keys.name] = take
+
+        def end() -> None:
+            del self.followed[keys.name]
+
+        return end
+
+
 class Bench:
     """The executor beside a cell."""
 
@@ -65,7 +82,8 @@ class Bench:
         self.store = SkillStore(folder / "skills")
         self.library = SkillLibrary(self.store, workcell, client.backend)
         self.logs = folder / "logs"
-        self.executor = Executor(self.robot, self.library, self.logs)
+        self.topics = Topics()
+        self.executor = Executor(self.robot, self.library, self.logs, topics=self.topics)
 
     def step(self, ticks: int = 1) -> None:
         for _ in range(ticks):
@@ -351,6 +369,68 @@ def test_N39_the_robot_starts_by_itself_only_while_it_is_armed(bench: Bench) -> 
     assert bench.executor.state().armed == 0.0 and len(bench.executor.runs) == 1 and bench.executor.is_idle
     with refused(DefinitionError, "arm: seconds"):
         bench.control("arm")
+
+
+def test_N55_a_value_of_the_robot_is_stored_and_said_in_a_run_and_in_a_rehearsal(bench: Bench) -> None:
+    bench.library.save(
+        "{name: measure, values: {d: {unit: m, default: 0.0}}, "
+        "nodes: {look: {set: {d: arm.tool.z}, then: tell}, tell: {say: 'at ${d}, ${arm.at_rest}'}}}"
+    )
+    bench.finish(bench.start("measure"))
+    assert bench.said == [f"at {bench.client.value('arm.tool.z'):g}, true"]
+    assert bench.finish(bench.start("measure", rehearse=True)).result == "done", "samples stand for what is not there"
+    assert len(bench.said) == 1
+
+
+WELCOME = """
+name: welcome
+parameters: {guest: {type: text}}
+commands: [{topic: {name: /face, type: std_msgs/msg/String, hold: 0.05, parameters: {guest: data}}, cooldown: 1}]
+nodes: {greet: {say: 'Hello ${guest}'}}
+"""
+
+
+def test_N54_a_message_starts_a_run_once_for_each_appearance_while_it_is_armed(bench: Bench) -> None:
+    bench.library.save(WELCOME)
+    bench.step(5)
+    assert not bench.topics.followed, "nobody has armed it"
+    bench.control("arm", seconds=60)
+    face = bench.topics.followed["/face"]
+
+    def sees(*names: str | None) -> list[ExecutedRun]:
+        before = set(bench.executor.runs)
+        for name in names:
+            face(name is not None, {} if name is None else {"guest": name})
+            bench.step(20)
+        return [run for id, run in bench.executor.runs.items() if id not in before]
+
+    assert sees("Anna", None, "Anna", None) == [], "not for 0.05 s"
+    (run,) = sees(*["Anna"] * 12)
+    assert run.start.source == "topic: /face" and bench.said == ["Hello Anna"]
+    assert sees(None, *["Ben"] * 6) == [], "cooldown"
+    bench.step(1000)
+    (run,) = sees(*["Ben"] * 6)
+    assert bench.said[-1] == "Hello Ben"
+    bench.step(1000)
+    face(False, {})
+    for value, refused_by in ((None, "the message has no value in 'data'"), ("x" * 100_000, "characters")):
+        for _ in range(6):
+            face(True, {"guest": value})
+            bench.step(20)
+        face(False, {})
+        bench.step(1000)
+        last = (bench.logs / "commands.log").read_text().splitlines()[-1]
+        assert '"what": "topic"' in last and refused_by in last, last
+    bench.control("disarm")
+    assert not bench.topics.followed and bench.executor.is_idle
+
+
+def test_N54_where_no_topics_are_a_start_by_messages_cannot_be_armed(bench: Bench) -> None:
+    bench.library.save(WELCOME)
+    alone = Executor(bench.robot, bench.library, bench.logs)
+    with refused(DefinitionError, "topics are followed by the node `blueprints` alone"):
+        alone.control(ControlRequest(command="arm", source="test", seconds=5))
+    assert alone.is_idle
 
 
 def test_N28_what_was_asked_for_before_a_protective_stop_does_not_begin_after_it(

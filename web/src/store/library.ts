@@ -169,8 +169,11 @@ export class Library {
             }
             if (isCondition) found.push({ name: `${node.id}.count`, hint: t('visits') });
         }
-        if (isCondition)
-            for (const variable of this.variables) found.push({ name: variable.name, hint: variable.unit });
+        for (const variable of this.variables) {
+            if (isCondition) found.push({ name: variable.name, hint: variable.unit });
+            else if (variable.name.includes('.'))
+                found.push({ name: `$${variable.name}`, hint: variable.unit || t('now') });
+        }
         return found;
     }
 }

@@ -93,8 +93,16 @@ function calling(content: Json, skill: string): Path | null {
  * @param node the node that its line is in; empty: none.
  */
 export function placeOfMistake(graph: Graph, what: string, got = '', node = ''): Path {
-    const schema = /^((?:nodes|reactions|commands|parameters|values|results|outputs)(?:\.\w+|\[\d+\])+)/.exec(what);
+    const schema = /^((?:nodes|reactions|commands|roles|parameters|values|results|outputs)(?:\.\w+|\[\d+\])+)/.exec(
+        what,
+    );
     if (schema) return written(schema[1] ?? '');
+    const topic = /^command (\d+): (topic(?:\.\w+)*)/.exec(what);
+    if (topic) return ['commands', Number(topic[1]), ...entryOf(what, (topic[2] ?? '').split('.'))];
+    const spoken = /^(gesture|phrase) '([^']*)'/.exec(what);
+    if (spoken) return startOf(graph, spoken[1] === 'phrase' ? 'say' : 'gesture', spoken[2] ?? '');
+    const declared = /^(role|output|value|parameter) '(\w+)'/.exec(what);
+    if (declared) return declaredAt(graph, declared[1] ?? '', declared[2] ?? '');
     const listItem = /^(reaction|command) (\d+): (\w+)/.exec(what);
     if (listItem)
         return [`${listItem[1]}s`, Number(listItem[2]), listItem[3] === 'unknown' ? 'go' : (listItem[3] ?? '')];
@@ -111,6 +119,25 @@ export function placeOfMistake(graph: Graph, what: string, got = '', node = ''):
     return node === '' ? [] : ['nodes', node];
 }
 
+/** The field of a message has a name of its own, with dots and indices. */
+function entryOf(what: string, keys: string[]): Path {
+    const field = /^command \d+: topic\.texts\.[^:]*: .*field '([^']*)'/.exec(what)?.[1];
+    return field === undefined ? keys : ['topic', 'texts', field];
+}
+
+/** The command that a phrase or gesture starts. */
+function startOf(graph: Graph, key: string, said: string): Path {
+    const at = listed(graph.content.commands).findIndex((each) => isRecord(each) && texts(each[key]).includes(said));
+    return at < 0 ? [] : ['commands', at, key];
+}
+
+/** What a skill declares: roles, parameters, values, outputs. */
+function declaredAt(graph: Graph, word: string, name: string): Path {
+    const keys = word === 'parameter' ? ['parameters', 'values'] : [`${word}s`];
+    const key = keys.find((each) => isRecord(graph.content[each]) && name in (graph.content[each] as Json));
+    return key === undefined ? [] : [key, name];
+}
+
 /** Whether a path leads into another one. */
 export function isUnder(path: Path, outer: Path): boolean {
     return outer.every((step, n) => path[n] === step);
@@ -123,6 +150,6 @@ export function mistakesAt<M extends { place: Path }>(mistakes: readonly M[], pa
 
 /** As a field shows it: it need not say where, and a long list of names is cut to its first ones. */
 export function brief(text: string): string {
-    const what = text.replace(/^(?:node '[^']+'|reaction \d+|command \d+): (?:then\[\d+\]\.)?/, '');
+    const what = text.replace(/^(?:node '[^']+'|reaction \d+|command \d+): (?:then\[\d+\]\.|topic\.[^:]*: )?/, '');
     return what.replace(/(one of: (?:[^,;]+, ){2}[^,;]+), [^;]{40,}?(?=;|$|\. )/, '$1, …');
 }

@@ -21,9 +21,13 @@ import { type Path, Raw, remove, set, type Value, written } from '../text/yaml_e
 import type { ParameterInfo, SkillInfo } from '../wire.ts';
 import { BOUNDS, badAt, CallFields, General, isShown } from './CallForm.tsx';
 import { levelName } from './Canvas.tsx';
+import { Check } from './Check.tsx';
 import { FoldForm } from './Folded.tsx';
 import { Choice, Expression, Field, NameField } from './fields.tsx';
+import { Limits, OutputForms } from './OutputForms.tsx';
 import { ProgramForm, StateForm } from './ProgramForms.tsx';
+import { RoleForms } from './RoleForms.tsx';
+import { StartForms } from './StartForms.tsx';
 
 /** The form of what is selected: a node, a link, several nodes, or the skill itself. */
 export function Inspector() {
@@ -256,6 +260,12 @@ function NodeForm({ node }: { node: GraphNode }) {
                         hint={t(hint)}
                     />
                 ))}
+                <Check
+                    label={t('Reached by a jump only')}
+                    hint={t('Nothing leads to it: a person jumps there while it runs.')}
+                    value={node.content.manual === true}
+                    change={(on) => it.docs.edit((text) => setField(text, [...path, 'manual'], on || undefined))}
+                />
                 <div className="row">
                     {!node.isStart && (
                         <button onClick={() => it.docs.edit((text) => set(text, ['start'], node.id))}>
@@ -425,6 +435,14 @@ function CandidateForm({
 
 const LEVELS = ['capability', 'meta_skill', 'motion_skill', 'behavior_skill', 'blueprint'];
 
+/** Whether the form of the skill shows a mistake at its field. */
+function isOfForm(mistake: Mistake): boolean {
+    const [key] = mistake.place;
+    if (key === 'reactions') return true;
+    const shown = ['commands', 'roles', 'outputs', 'parameters', 'values'];
+    return !mistake.warning && mistake.place.length > 1 && shown.includes(String(key));
+}
+
 function SkillForm() {
     const it = useStore();
     const doc = it.docs.doc;
@@ -433,7 +451,7 @@ function SkillForm() {
     const content = graph.content;
     const put = (path: Path, value: Value | undefined, mark = ''): void =>
         it.docs.edit((text) => setField(text, path, value), mark);
-    const general = doc.mistakes.filter((mistake) => mistake.node === '' && mistake.place[0] !== 'reactions');
+    const general = doc.mistakes.filter((mistake) => mistake.node === '' && !isOfForm(mistake));
     const says = (Array.isArray(content.commands) ? content.commands : []).map((each) =>
         isRecord(each) ? texts(each.say) : [],
     );
@@ -506,9 +524,12 @@ function SkillForm() {
                     />
                 </>
             )}
+            <StartForms content={content} mistakes={doc.mistakes} />
+            <RoleForms content={content} mistakes={doc.mistakes} />
             <Declared kind="parameters" title={t('Parameters')} content={content} />
             {!graph.isProgram && <Declared kind="values" title={t('Values')} content={content} />}
             {!graph.isProgram && <Results content={content} />}
+            <OutputForms content={content} mistakes={doc.mistakes} />
             {!graph.isProgram && <Reactions />}
             <Folds />
         </div>
@@ -577,6 +598,7 @@ function Declared({ kind, title, content }: { kind: string; title: string; conte
                                 )
                             }
                         />
+                        <Limits kind={kind} name={name} one={one} mistakes={it.docs.doc?.mistakes ?? []} />
                     </div>
                 );
             })}

@@ -1,6 +1,6 @@
 // Forms of a program, made from what its actions declare: a state, its reactions, and the program itself.
 
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import { t } from '../language/language.ts';
 import type { Mistake } from '../store/mistakes.ts';
 import { lastOf } from '../store/program_live.ts';
@@ -19,7 +19,6 @@ import {
     reactionsOf,
     removeReaction,
     renameParameter,
-    renameRole,
     renameState,
     type Slot,
     setExit,
@@ -30,29 +29,11 @@ import {
 } from '../text/program_edits.ts';
 import { endsOf } from '../text/program_graph.ts';
 import { type Path, remove, set, type Value } from '../text/yaml_edit.ts';
+import { Check } from './Check.tsx';
 import { Choice, Expression, Field, NameField } from './fields.tsx';
 import { Adder, asText, Parameters, textAt } from './Inspector.tsx';
 import { CommandForms, StrategyForms } from './MotionForms.tsx';
-
-function Check({
-    label,
-    value,
-    change,
-    hint,
-}: {
-    label: string;
-    value: boolean;
-    change: (value: boolean) => void;
-    hint?: string;
-}) {
-    const id = useId();
-    return (
-        <div className="check" title={hint}>
-            <input id={id} type="checkbox" checked={value} onChange={(event) => change(event.target.checked)} />
-            <label htmlFor={id}>{label}</label>
-        </div>
-    );
-}
+import { RoleForms } from './RoleForms.tsx';
 
 function listOf(value: string): string[] {
     return value
@@ -524,69 +505,7 @@ export function ProgramForm() {
                 hint={t('Words by which users find it.')}
                 change={(value) => put(['tags'], listOf(value).length > 0 ? listOf(value) : undefined, 'tags')}
             />
-            <details open>
-                <summary>
-                    {t('Roles: the parts that it needs')}{' '}
-                    <span className="quiet">{Object.keys(section('roles')).length}</span>
-                </summary>
-                {Object.entries(section('roles')).map(([role, declared]) => {
-                    const one = isRecord(declared) ? declared : {};
-                    return (
-                        <div className="candidate" key={role}>
-                            <div className="candidate-row">
-                                <NameField
-                                    label={t('Role')}
-                                    value={role}
-                                    change={(name) =>
-                                        NAME.test(name) && it.docs.edit((text) => renameRole(text, role, name))
-                                    }
-                                />
-                                <button
-                                    className="small"
-                                    aria-label={t('Remove {name}', { name: role })}
-                                    onClick={() => it.docs.edit((text) => remove(text, ['roles', role]))}>
-                                    ×
-                                </button>
-                            </div>
-                            <Choice
-                                label={t('Kind')}
-                                value={texts(one.kinds).join(', ')}
-                                options={[
-                                    ['', t('any')],
-                                    ...[...new Set(it.library.parts.map((part) => part.kind))].map(
-                                        (kind): [string, string] => [kind, kind],
-                                    ),
-                                ]}
-                                change={(kinds) =>
-                                    put(['roles', role, 'kinds'], kinds === '' ? undefined : listOf(kinds))
-                                }
-                            />
-                            <Choice
-                                label={t('Part, if none is given')}
-                                value={asText(one.default)}
-                                options={[
-                                    ['', t('must be given')],
-                                    ...it.library.parts
-                                        .filter(
-                                            (part) =>
-                                                texts(one.kinds).length === 0 || texts(one.kinds).includes(part.kind),
-                                        )
-                                        .map((part): [string, string] => [part.name, part.name]),
-                                ]}
-                                change={(part) => put(['roles', role, 'default'], part === '' ? undefined : part)}
-                            />
-                        </div>
-                    );
-                })}
-                <Adder
-                    label={t('New role')}
-                    add={(name) =>
-                        it.docs.edit((text) =>
-                            set(text, ['roles', name], { kinds: [it.library.parts[0]?.kind ?? 'arm'] }),
-                        )
-                    }
-                />
-            </details>
+            <RoleForms content={content} />
             <details open>
                 <summary>
                     {t('Parameters')} <span className="quiet">{Object.keys(section('parameters')).length}</span>

@@ -2,7 +2,7 @@ import { memo, useEffect, useState } from 'react';
 import { later, t } from '../language/language.ts';
 import { base } from '../store/ran.ts';
 import { store, useStore } from '../store/store.ts';
-import { isRecord, type Json } from '../text/graph.ts';
+import { isRecord, type Json, texts } from '../text/graph.ts';
 import { inWords, nameOfNode, skillOf } from '../way.ts';
 import type { LiveNode, LogRecord } from '../wire.ts';
 import { Choice, Expression, Field } from './fields.tsx';
@@ -137,12 +137,14 @@ function Start() {
     const it = useStore();
     const doc = it.docs.doc;
     const [given, setGiven] = useState<Record<string, string>>({});
+    const [chosen, setChosen] = useState<Record<string, string>>({});
     const [paused, setPaused] = useState(false);
     const [rehearse, setRehearse] = useState(false);
     const [watched, setWatched] = useState(false);
     const [at, setAt] = useState('');
     if (!doc) return null;
-    if (doc.graph.isProgram) return <p className="quiet">{t('A program runs as a node of a blueprint.')}</p>;
+    const isProgram = doc.graph.isProgram;
+    const roles = Object.entries(isRecord(doc.graph.content.roles) ? doc.graph.content.roles : {});
     const declared = isRecord(doc.graph.content.parameters) ? doc.graph.content.parameters : {};
     const names = Object.keys(declared);
     const bad = doc.mistakes.filter((mistake) => !mistake.warning).length;
@@ -161,7 +163,8 @@ function Start() {
             });
         if (parameters.some((each) => each.values.some((value) => Number.isNaN(value))))
             return it.talk.say(t('A value is not a number.'), true);
-        void it.orders.start({ parameters, paused, rehearse, start_at: at, stop_when_unwatched: watched });
+        const parts = roles.flatMap(([role]) => (chosen[role] ? [`${role}=${chosen[role]}`] : []));
+        void it.orders.start({ parameters, parts, paused, rehearse, start_at: at, stop_when_unwatched: watched });
     };
     return (
         <section className="start">
@@ -172,8 +175,26 @@ function Start() {
                 ▶ {t('Start {name}', { name: doc.graph.name })}
             </button>
             {bad > 0 && <p className="hint">{t('One mistake first.|{n} mistakes first.', { n: bad })}</p>}
-            <details open={names.length > 0}>
+            <details open={names.length + roles.length > 0}>
                 <summary>{t('With values, and how')}</summary>
+                {roles.map(([role, declaredRole]) => {
+                    const one = isRecord(declaredRole) ? declaredRole : {};
+                    const kinds = texts(one.kinds);
+                    const usual = typeof one.default === 'string' ? one.default : '';
+                    const fitting = it.library.parts.filter((part) => kinds.length === 0 || kinds.includes(part.kind));
+                    return (
+                        <Choice
+                            key={role}
+                            label={t('{slot} (part)', { slot: role })}
+                            value={chosen[role] ?? ''}
+                            options={[
+                                ['', usual === '' ? t('must be given') : t('{value} (usual)', { value: usual })],
+                                ...fitting.map((part): [string, string] => [part.name, part.name]),
+                            ]}
+                            change={(part) => setChosen((before) => ({ ...before, [role]: part }))}
+                        />
+                    );
+                })}
                 {names.map((name) => {
                     const one = isRecord(declared[name]) ? (declared[name] as Json) : {};
                     return (
@@ -186,23 +207,35 @@ function Start() {
                         />
                     );
                 })}
-                <Choice
-                    label={t('Begin at')}
-                    value={at}
-                    options={[
-                        ['', t('its start')],
-                        ...doc.graph.nodes.map((node): [string, string] => [node.id, node.id]),
-                    ]}
-                    change={setAt}
-                />
-                <label className="check">
-                    <input type="checkbox" checked={paused} onChange={(event) => setPaused(event.target.checked)} />
-                    {` ${t('stand before the first node')}`}
-                </label>
-                <label className="check">
-                    <input type="checkbox" checked={rehearse} onChange={(event) => setRehearse(event.target.checked)} />
-                    {` ${t('rehearse: nothing moves')}`}
-                </label>
+                {!isProgram && (
+                    <>
+                        <Choice
+                            label={t('Begin at')}
+                            value={at}
+                            options={[
+                                ['', t('its start')],
+                                ...doc.graph.nodes.map((node): [string, string] => [node.id, node.id]),
+                            ]}
+                            change={setAt}
+                        />
+                        <label className="check">
+                            <input
+                                type="checkbox"
+                                checked={paused}
+                                onChange={(event) => setPaused(event.target.checked)}
+                            />
+                            {` ${t('stand before the first node')}`}
+                        </label>
+                        <label className="check">
+                            <input
+                                type="checkbox"
+                                checked={rehearse}
+                                onChange={(event) => setRehearse(event.target.checked)}
+                            />
+                            {` ${t('rehearse: nothing moves')}`}
+                        </label>
+                    </>
+                )}
                 <label className="check">
                     <input type="checkbox" checked={watched} onChange={(event) => setWatched(event.target.checked)} />
                     {` ${t('cancel it when nobody watches')}`}

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from robot_rt_control.blueprint.graph import events, orders
 from robot_rt_control.blueprint.graph.results import CANCELLED, DONE, FAILED, with_standard
 from robot_rt_control.blueprint.makers.ros.fields import Numbers, check_path, filled, output_of, type_of
-from robot_rt_control.blueprint.text.schema import RosKeys
+from robot_rt_control.blueprint.makers.ros.starts import Found, mistakes_of
+from robot_rt_control.blueprint.text.schema import RosKeys, StartTopicKeys
 from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.conditions.evaluation import evaluate_ast
 from robot_rt_control.conditions.grammar import parse_condition
 from robot_rt_control.conditions.tree import variables
+from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.program.declarations import samples_of
 from robot_rt_control.program.expression import KnownParameter
 from robot_rt_control.program.substitution import Substitution
@@ -56,6 +58,10 @@ class InstalledTypes:
         for end in ends:
             if end.on and kind != "ros_action":
                 raise DefinitionError("results: on", expected="only with a ros_action", got=", ".join(end.on))
+
+    def mistakes_of_start(self, keys: StartTopicKeys, parameters: Sequence[Parameter]) -> Found:
+        """As a catalogue's `Interfaces` has it."""
+        return mistakes_of(keys, parameters)
 
 
 def fill(kind: Any, fields: Mapping[str, Any], substitution: Substitution) -> Any:

@@ -79,9 +79,11 @@ class Connections:
             self._kept.popitem(last=False)[1][1]()
         return self._kept[key][0]
 
-    def subscribe(self, type: Any, name: str, take: Callable[[Any], None], *, latched: bool) -> Any:
-        """A subscription for one wait. Raises DefinitionError: it is no name."""
-        profile = _profile(latched=latched, reliable=latched)
+    def subscribe(
+        self, type: Any, name: str, take: Callable[[Any], None], *, latched: bool, reliable: bool = False
+    ) -> Any:
+        """A subscription. Raises DefinitionError: it is no name."""
+        profile = _profile(latched=latched, reliable=latched or reliable)
         return _named(
             name, lambda: self._node.create_subscription(type, name, take, profile, callback_group=self._group)
         )

@@ -102,14 +102,27 @@ def _scalar(type: str, value: Any) -> Any:
     return value
 
 
-def check_path(kind: Any, path: str) -> None:
-    """Check that messages of a class have a field. Raises DefinitionError."""
-    _path(path).check(kind, _nested, "answer", is_number=False)
+def check_path(kind: Any, path: str, *, is_number: bool = False) -> str:
+    """Check that messages of a class have a field. Returns its type: "string", "double".
+
+    Raises:
+        DefinitionError: they have none, or it is not one number although it has to be.
+    """
+    return _path(path).check(kind, _nested, "message", is_number=is_number)
+
+
+def read_all(message: Any, path: str) -> tuple[Any, ...]:
+    """What a field holds: its one value, or all of an array or of a path with [*]; empty: it is not there."""
+    try:
+        found = _path(path).read(message)
+    except (AttributeError, IndexError):
+        return ()
+    return tuple(found) if isinstance(found, list | tuple) else (found,)
 
 
 @functools.lru_cache(maxsize=256)
 def _path(text: str) -> FieldPath:
-    return parse_field(text, "answer", DefinitionError)
+    return parse_field(text, "message", DefinitionError)
 
 
 def _nested(name: str) -> Any:
