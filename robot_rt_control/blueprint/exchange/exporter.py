@@ -48,6 +48,8 @@ class Xml:
     attributes: dict[str, str] = field(default_factory=dict)
     children: list[Xml] = field(default_factory=list)
     text: str = ""
+    node: str = ""
+    """Id of the node that it was made of, if its name is another one."""
 
     def lines(self, indent: str = "") -> Iterator[str]:
         given = "".join(f" {name}={quoteattr(value)}" for name, value in self.attributes.items())
@@ -256,6 +258,8 @@ class _Tree:
 
     def _element(self, node: Node) -> Xml:
         element = self._call(node)
+        if node.title and "name" in element.attributes:
+            element.node, element.attributes["name"] = node.id, node.title
         if node.retry and node.repeat:
             raise DefinitionError("retry and repeat in one node", expected="one of them")
         if node.call.kind == Kind.ALL_OF and (node.retry or node.repeat):
@@ -480,7 +484,7 @@ class _Tree:
         while waiting:
             element = waiting.pop()
             waiting += element.children
-            id = element.attributes.get("name", "")
+            id = element.node or element.attributes.get("name", "")
             writes = any(reference.startswith(f"{id}.") for reference in self.entries)
             if id and id in seen and writes:
                 self._refuse(f"node {id!r}: several ways lead to it, and its outputs are used", self._place(id))

@@ -1,12 +1,14 @@
 import { useEffect, useState } from 'react';
 
 import { Operator, Release, Speed } from '../operate/Operator.tsx';
+import { isEmpty } from '../store/mistakes.ts';
 import { store, useStill, useStore } from '../store/store.ts';
 import { disconnect } from '../text/blueprint_edits.ts';
 import { arrangeAll, hasPlaces } from '../text/folds.ts';
 import { Canvas } from './Canvas.tsx';
 import { Dialogs } from './dialogs/Dialogs.tsx';
 import { Entered } from './Entered.tsx';
+import { FindNode } from './FindNode.tsx';
 import { Inspector } from './Inspector.tsx';
 import { Lost } from './Lost.tsx';
 import { Notice } from './Notice.tsx';
@@ -46,6 +48,7 @@ function keys(event: KeyboardEvent): void {
     if (control && key === 'enter')
         return take(() => document.querySelector<HTMLButtonElement>('.start-button')?.click());
     const inText = (event.target as HTMLElement | null)?.classList.contains('text-editor') ?? false;
+    if (store.me.onlyWatches && (control || key === 'delete' || key === 'backspace') && !'caf'.includes(key)) return;
     if (!inText && control && key === 's') return take(() => void store.versions.save()); // the text has its own
     if (!inText && control && (key === 'y' || (key === 'z' && event.shiftKey))) return take(() => store.docs.redo());
     if (!inText && control && key === 'z') return take(() => store.docs.undo());
@@ -56,7 +59,7 @@ function keys(event: KeyboardEvent): void {
         return take(() => store.docs.select((store.docs.doc?.graph.nodes ?? []).map((node) => node.id)));
     if (event.altKey && key === '0')
         return take(() => {
-            store.picture.fit();
+            store.picture.fit('all');
             store.changes.tell();
         });
     if (control || event.altKey) return;
@@ -80,7 +83,7 @@ function keys(event: KeyboardEvent): void {
         if (link) return take(() => store.docs.edit((text) => disconnectLink(text, link)));
         return take(() => store.building.remove());
     }
-    if (key === 'f') return take(() => store.building.foldOrUnfold());
+    if (key === 'f' && !store.me.onlyWatches) return take(() => store.building.foldOrUnfold());
     if (key === 'm' && document.querySelectorAll('.react-flow__node.selected').length === 1) {
         return take(() => {
             const box = document.querySelector('.react-flow__node.selected');
@@ -110,7 +113,7 @@ function disconnectLink(text: string, link: { node: string; index: number }): st
     return disconnect(text, link.node, link.index);
 }
 
-function show(panel: string): void {
+function show(panel: 'skills' | 'form'): void {
     window.dispatchEvent(new CustomEvent('show-panel', { detail: panel }));
 }
 
@@ -118,7 +121,7 @@ export function App() {
     const it = useStill();
     useEffect(() => {
         const paste = (event: ClipboardEvent): void => {
-            if (isTyping(event.target) || store.talk.dialog) return;
+            if (isTyping(event.target) || store.talk.dialog || store.me.onlyWatches) return;
             event.preventDefault();
             store.building.paste(event.clipboardData?.getData('text/plain') ?? '');
         };
@@ -151,15 +154,60 @@ export function App() {
                 <div className="app" inert={it.talk.dialog !== null}>
                     <Top />
                     <Lost hasBlueprints />
-                    <div className="columns">
-                        <Left />
-                        <Centre />
-                        <Right />
-                    </div>
+                    <Columns />
                 </div>
             </Entered>
             <Notice />
             <Dialogs />
+        </>
+    );
+}
+
+type Pane = 'left' | 'centre' | 'right';
+
+/** Side by side; on a narrow page one or two of them, as a person chooses. */
+function Columns() {
+    const it = useStore();
+    const [pane, setPane] = useState<Pane>('centre');
+    const question = it.runs.nodes.some((node) => node.question !== '');
+    useEffect(() => {
+        const take = (event: Event): void => setPane((event as CustomEvent).detail === 'skills' ? 'left' : 'right');
+        const skills = (): void => {
+            show('skills');
+            requestAnimationFrame(() => window.dispatchEvent(new Event('find-skill')));
+        };
+        window.addEventListener('show-panel', take);
+        window.addEventListener('show-skills', skills);
+        return () => {
+            window.removeEventListener('show-panel', take);
+            window.removeEventListener('show-skills', skills);
+        };
+    }, []);
+    useEffect(() => {
+        if (question) setPane('right');
+    }, [question]);
+    // What was opened from a shelf is to be seen.
+    const doc = it.docs.doc?.key;
+    useEffect(() => setPane((now) => (now === 'left' && doc !== undefined ? 'centre' : now)), [doc]);
+    const names: [Pane, string][] = [
+        ['left', 'Skills and files'],
+        ['centre', 'Picture'],
+        ['right', question ? 'Run: a question' : it.runs.isUnderWay ? 'Run ●' : 'Form and run'],
+    ];
+    return (
+        <>
+            <nav className="panes" aria-label="What is shown">
+                {names.map(([name, text]) => (
+                    <button key={name} aria-pressed={pane === name} onClick={() => setPane(name)}>
+                        {text}
+                    </button>
+                ))}
+            </nav>
+            <div className={`columns shows-${pane}`}>
+                <Left />
+                <Centre />
+                <Right />
+            </div>
         </>
     );
 }
@@ -318,7 +366,7 @@ function Centre() {
                         <button
                             aria-current={n === it.docs.active ? 'page' : undefined}
                             onClick={() => it.docs.activate(n)}>
-                            {each.graph.name || 'unnamed'}
+                            {each.graph.title || each.graph.name || 'unnamed'}
                             {each.history.text !== each.savedText && <span title="not saved"> ●</span>}
                         </button>
                         <button
@@ -337,13 +385,15 @@ function Centre() {
                         </button>
                     </div>
                 ))}
-                <button
-                    className="small new-doc"
-                    aria-label="New blueprint"
-                    title="New blueprint"
-                    onClick={() => it.talk.show({ kind: 'new' })}>
-                    +
-                </button>
+                {!it.me.onlyWatches && (
+                    <button
+                        className="small new-doc"
+                        aria-label="New blueprint"
+                        title="New blueprint"
+                        onClick={() => it.talk.show({ kind: 'new' })}>
+                        +
+                    </button>
+                )}
                 <button
                     className="robot-tab"
                     aria-pressed={it.picture.view === 'robot'}
@@ -373,50 +423,47 @@ function Centre() {
                         Text
                     </button>
                     <span className="gap" />
-                    <button disabled={doc.history.past.length === 0} onClick={() => it.docs.undo()} title="Ctrl+Z">
-                        Undo
-                    </button>
-                    <button disabled={doc.history.future.length === 0} onClick={() => it.docs.redo()} title="Ctrl+Y">
-                        Redo
-                    </button>
+                    {!doc.readOnly && (
+                        <>
+                            <button
+                                disabled={doc.history.past.length === 0}
+                                onClick={() => it.docs.undo()}
+                                title="Ctrl+Z">
+                                Undo
+                            </button>
+                            <button
+                                disabled={doc.history.future.length === 0}
+                                onClick={() => it.docs.redo()}
+                                title="Ctrl+Y">
+                                Redo
+                            </button>
+                            <button
+                                disabled={!hasPlaces(doc.graph)}
+                                onClick={() => {
+                                    it.docs.edit((text) => arrangeAll(text));
+                                    it.picture.fit();
+                                    it.changes.tell();
+                                }}
+                                title="Place all nodes anew">
+                                Arrange
+                            </button>
+                        </>
+                    )}
                     <button
-                        disabled={!hasPlaces(doc.graph)}
                         onClick={() => {
-                            it.docs.edit((text) => arrangeAll(text));
-                            it.picture.fitWanted += 1;
-                            it.changes.tell();
-                        }}
-                        title="Place all nodes anew">
-                        Arrange
-                    </button>
-                    <button
-                        onClick={() => {
-                            it.picture.fitWanted += 1;
+                            it.picture.fit('all');
                             it.changes.tell();
                         }}
                         title="Alt+0">
                         Fit
                     </button>
-                    <input
-                        className="find-node"
-                        list="node-names"
-                        placeholder="Find a node"
-                        aria-label="Find a node"
-                        onChange={(event) => {
-                            const id = event.target.value;
-                            if (doc.graph.nodes.some((node) => node.id === id)) it.docs.select([id]);
-                        }}
-                    />
-                    <datalist id="node-names">
-                        {doc.graph.nodes.map((node) => (
-                            <option key={node.id} value={node.id} />
-                        ))}
-                    </datalist>
+                    <Follow />
+                    <FindNode key={doc.key} />
                     <span className="gap" />
                     {doc.savedName !== '' && !doc.graph.isProgram && (
                         <button onClick={() => it.talk.show({ kind: 'expand', name: doc.savedName })}>Expand</button>
                     )}
-                    {mistakes > 0 && !doc.graph.isProgram && (
+                    {mistakes > 0 && !doc.graph.isProgram && !doc.readOnly && (
                         <button
                             disabled={!isChanged || !it.me.mayOperate || doc.readOnly || doc.graph.problem !== ''}
                             onClick={() => void it.versions.save({ draft: true })}
@@ -424,13 +471,15 @@ function Centre() {
                             Keep draft
                         </button>
                     )}
-                    <button
-                        className="primary"
-                        disabled={!isChanged || !it.me.mayOperate || doc.readOnly}
-                        onClick={() => void it.versions.save()}
-                        title="Ctrl+S">
-                        Save
-                    </button>
+                    {!it.me.onlyWatches && (
+                        <button
+                            className="primary"
+                            disabled={!isChanged || !it.me.mayOperate || doc.readOnly || isEmpty(doc.graph)}
+                            onClick={() => void it.versions.save()}
+                            title="Ctrl+S">
+                            Save
+                        </button>
+                    )}
                 </div>
             )}
             {doc && <Versions />}
@@ -443,14 +492,20 @@ function Centre() {
                     <Canvas />
                 )}
             </div>
-            {doc && (
+            {doc && !it.me.onlyWatches && (
                 <footer
                     className="mistakes"
                     role="status"
                     aria-label="Mistakes"
                     aria-busy={doc.checked !== doc.history.text}>
                     {doc.mistakes.length === 0 ? (
-                        <p className="good-line">{doc.checked === doc.history.text ? 'No mistakes.' : 'Checking …'}</p>
+                        <p className="good-line">
+                            {doc.checked !== doc.history.text
+                                ? 'Checking …'
+                                : isEmpty(doc.graph)
+                                  ? 'Nothing is in it yet.'
+                                  : 'No mistakes.'}
+                        </p>
                     ) : (
                         <details open={mistakes > 0}>
                             <summary>
@@ -463,7 +518,7 @@ function Centre() {
                                     <li key={n} className={mistake.warning ? 'warning' : 'bad'}>
                                         <button
                                             className="plain-button"
-                                            onClick={() => mistake.node && it.docs.select([mistake.node])}>
+                                            onClick={() => mistake.node && it.picture.goTo(mistake.node, it.docs)}>
                                             {mistake.line > 0 && (
                                                 <b>
                                                     line {mistake.line}
@@ -480,6 +535,23 @@ function Centre() {
                 </footer>
             )}
         </main>
+    );
+}
+
+/** Whether the picture goes to the node that runs. */
+function Follow() {
+    const it = useStore();
+    if (!it.runs.isUnderWay) return null;
+    return (
+        <button
+            aria-pressed={it.picture.follows}
+            onClick={() => {
+                it.picture.follows = !it.picture.follows;
+                it.changes.tell();
+            }}
+            title="The picture goes to the node that runs">
+            Follow
+        </button>
     );
 }
 

@@ -743,9 +743,11 @@ export function ProgramIndex() {
     return (
         <section className="shelf">
             <h3>Programs</h3>
-            <button className="wide" onClick={() => it.talk.show({ kind: 'new_program' })}>
-                New program
-            </button>
+            {!it.me.onlyWatches && (
+                <button className="wide" onClick={() => it.talk.show({ kind: 'new_program' })}>
+                    New program
+                </button>
+            )}
             <input
                 className="search"
                 type="search"

@@ -2,7 +2,8 @@ import { memo, useEffect, useState } from 'react';
 import { base } from '../store/ran.ts';
 import { store, useStore } from '../store/store.ts';
 import { isRecord, type Json } from '../text/graph.ts';
-import { inWords, nameOfNode, skillOf } from '../way.ts';
+import { shownName } from '../text/names.ts';
+import { dateOf, durationOf, inWords, nameOfNode, namesIn, shownPath, skillOf } from '../way.ts';
 import type { LiveNode, LogRecord } from '../wire.ts';
 import { Choice, Expression, Field } from './fields.tsx';
 
@@ -32,7 +33,7 @@ export function RunPanel() {
                     value={run?.run ?? ''}
                     options={it.runs.now.map((each): [string, string] => [
                         each.run,
-                        `${base(each.does)}: ${stateOf(each)}`,
+                        `${it.library.shown(each.does)}: ${stateOf(each)}`,
                     ])}
                     change={(id) => {
                         it.runs.chosen = id;
@@ -41,8 +42,9 @@ export function RunPanel() {
                 />
             )}
             {it.runs.replay ? <Replay /> : run && <Status />}
-            {isOver && !it.runs.replay && <Start />}
-            {!it.runs.replay && <Commands />}
+            {isOver && !it.runs.replay && !it.me.onlyWatches && <Start />}
+            {isOver && !run && !it.runs.replay && it.me.onlyWatches && <p className="quiet">Nothing runs.</p>}
+            {!it.runs.replay && !it.me.onlyWatches && <Commands />}
             {!it.runs.replay && <Log records={it.runs.log.records} />}
             <Variables />
         </div>
@@ -57,6 +59,8 @@ function Status() {
     const isOver = run.state === 'ended';
     const question = it.runs.nodes.find((node) => node.question !== '');
     const inner = it.runs.nodes[it.runs.nodes.length - 1];
+    const names = namesIn(it.runs.log.records);
+    const answers = names.answers.get(question?.path ?? '') ?? {};
     const failed = ['failed', 'timeout', 'cancelled'].includes(run.result);
     const text = isOver
         ? `${run.result}${run.reason ? `: ${run.reason}` : ''}`
@@ -68,7 +72,7 @@ function Status() {
             className={`run-status ${isOver ? (failed ? 'was-failure' : 'was-success') : stands ? 'stands' : 'runs'}`}
             aria-live="polite">
             <h2>
-                {base(run.does)}
+                {it.library.shown(run.does)}
                 {run.rehearsed && ' (rehearsed)'}
             </h2>
             <p className="run-state" data-testid="run-state">
@@ -77,8 +81,11 @@ function Status() {
             </p>
             {!isOver && inner && (
                 <p className="quiet">
-                    {it.runs.nodes.map((node) => nameOfNode(node.path, base(run.does)).split('/').pop()).join(' › ')}
-                    {inner.does && ` (${inner.does})`}
+                    {it.runs.nodes
+                        .map((node) => nameOfNode(shownPath(node.path, names), base(run.does)).split('/').pop())
+                        .join(' › ')}
+                    {inner.does && ` (${it.library.shown(inner.does)})`}
+                    {inner.attempt > 1 && `, attempt ${inner.attempt}`}
                     {inner.reason && `: ${inner.reason}`}
                 </p>
             )}
@@ -94,8 +101,9 @@ function Status() {
                             <button
                                 key={answer}
                                 className="primary"
+                                disabled={it.me.onlyWatches}
                                 onClick={() => it.orders.control('answer', { value: answer, node: question.path })}>
-                                {answer}
+                                {answers[answer] ?? answer}
                             </button>
                         ))}
                     </div>
@@ -103,7 +111,7 @@ function Status() {
             )}
             {!isOver && (
                 <div className="row run-buttons">
-                    {stands ? (
+                    {it.me.onlyWatches ? null : stands ? (
                         <>
                             {!run.has_to_be_said && (
                                 <button className="primary" onClick={() => it.orders.control('resume')}>
@@ -167,7 +175,7 @@ function Start() {
                 className="primary wide start-button"
                 disabled={bad > 0 || doc.graph.nodes.length + (doc.graph.is ? 1 : 0) === 0}
                 onClick={start}>
-                ▶ Start {doc.graph.name}
+                ▶ Start {doc.graph.title || doc.graph.name}
             </button>
             {bad > 0 && <p className="hint">{bad === 1 ? 'One mistake' : `${bad} mistakes`} first.</p>}
             <details open={names.length > 0}>
@@ -189,7 +197,7 @@ function Start() {
                     value={at}
                     options={[
                         ['', 'its start'],
-                        ...doc.graph.nodes.map((node): [string, string] => [node.id, node.id]),
+                        ...doc.graph.nodes.map((node): [string, string] => [node.id, shownName(node)]),
                     ]}
                     change={setAt}
                 />
@@ -255,6 +263,7 @@ function Commands() {
 const Log = memo(function Log({ records }: { records: readonly LogRecord[] }) {
     if (records.length === 0) return null;
     const skill = skillOf(records);
+    const names = namesIn(records);
     const shown: number[] = [];
     for (let n = records.length - 1; n >= 0 && shown.length < 200; n -= 1)
         if (records[n]?.what !== 'decided' || records[n]?.go) shown.push(n);
@@ -263,17 +272,21 @@ const Log = memo(function Log({ records }: { records: readonly LogRecord[] }) {
             <h3>What happened</h3>
             <ol className="log" reversed tabIndex={0} aria-label="What happened, the latest first">
                 {shown.map((n) => (
-                    <Line key={n} record={records[n] as LogRecord} skill={skill} />
+                    <Line
+                        key={n}
+                        time={(records[n] as LogRecord).time}
+                        text={inWords(records[n] as LogRecord, skill, names)}
+                    />
                 ))}
             </ol>
         </section>
     );
 });
 
-const Line = memo(function Line({ record, skill }: { record: LogRecord; skill: string }) {
+const Line = memo(function Line({ time, text }: { time: number; text: string }) {
     return (
         <li>
-            <time>{record.time.toFixed(2)}</time> {inWords(record, skill)}
+            <time>{time.toFixed(2)}</time> {text}
         </li>
     );
 });
@@ -300,6 +313,8 @@ function Replay() {
         store.changes.tell();
     };
     const skill = skillOf(replay.records);
+    const names = namesIn(replay.records);
+    const past = it.runs.past.find((each) => each.run === replay.run);
     const present = replay.records[replay.at - 1];
     const outer = replay.records
         .slice(0, replay.at)
@@ -308,6 +323,7 @@ function Replay() {
     return (
         <section className="run-status replay">
             <h2>Replay of {replay.run}</h2>
+            {past && <p className="quiet">{[dateOf(past), durationOf(past)].filter(Boolean).join(', ')}</p>}
             <input
                 type="range"
                 aria-label="Moment of the replay"
@@ -318,7 +334,7 @@ function Replay() {
             />
             <p className="quiet">
                 {replay.at} of {replay.records.length}
-                {present && `, ${present.time.toFixed(2)} s: ${inWords(present, skill)}`}
+                {present && `, ${present.time.toFixed(2)} s: ${inWords(present, skill, names)}`}
             </p>
             <div className="row">
                 <button onClick={() => go(replay.at - 1)}>Back</button>
@@ -338,19 +354,19 @@ function Replay() {
                     Close
                 </button>
             </div>
-            {stoppedAt !== '' && (
+            {stoppedAt !== '' && !it.me.onlyWatches && (
                 <button
                     className="wide"
                     title="A new run begins at this node, with the outputs that the earlier nodes gave"
                     onClick={() => void it.orders.start({ start_at: stoppedAt, outputs_of: replay.run })}>
-                    Start again at {nameOfNode(stoppedAt, skill)}
+                    Start again at {nameOfNode(shownPath(stoppedAt, names), skill)}
                 </button>
             )}
             <ol className="log" tabIndex={0} aria-label="Log of the run">
                 {replay.records.map((record, n) => (
                     <li key={n} className={n === replay.at - 1 ? 'now' : n >= replay.at ? 'later' : ''}>
                         <button className="plain-button" onClick={() => go(n + 1)}>
-                            <time>{record.time.toFixed(2)}</time> {inWords(record, skill)}
+                            <time>{record.time.toFixed(2)}</time> {inWords(record, skill, names)}
                         </button>
                     </li>
                 ))}

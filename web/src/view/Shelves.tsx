@@ -1,10 +1,11 @@
 import { memo, useEffect, useMemo, useRef, useState } from 'react';
 import { store, useStill, useStore } from '../store/store.ts';
 import { allKinds } from '../text/node_kinds.ts';
-import { nameOfNode } from '../way.ts';
+import { dateOf, durationOf, nameOfNode } from '../way.ts';
 import type { SkillInfo } from '../wire.ts';
 import { levelName } from './Canvas.tsx';
 import { ProgramIndex } from './ProgramForms.tsx';
+import { Examples } from './Welcome.tsx';
 
 interface Item {
     name: string;
@@ -46,6 +47,7 @@ export function Shelves() {
         for (const skill of isProgram ? it.library.forStates : it.library.skills) {
             const words = [
                 skill.name,
+                it.library.shown(skill.name),
                 skill.name.replaceAll('_', ' '),
                 skill.description,
                 ...skill.tags,
@@ -87,7 +89,8 @@ export function Shelves() {
                 onChange={(event) => setSearch(event.target.value)}
                 onKeyDown={(event) => {
                     const first = all.find((item) => item.name === search.trim()) ?? all[0];
-                    if (event.key === 'Enter' && first && search !== '') store.building.add(first.name);
+                    if (event.key === 'Enter' && first && search !== '' && !store.me.onlyWatches)
+                        store.building.add(first.name);
                     if (event.key === 'Escape') setSearch('');
                     if (event.key === 'ArrowDown') {
                         event.preventDefault();
@@ -150,15 +153,15 @@ const SkillItem = memo(function SkillItem({ item }: { item: Item }) {
         <div className={`skill-row level-${item.level}`}>
             <button
                 className={skill?.problem ? 'skill-item broken' : 'skill-item'}
-                draggable
+                draggable={!store.me.onlyWatches}
                 title={needs}
                 onDragStart={(event) => {
                     event.dataTransfer.setData('application/x-skill', item.name);
                     event.dataTransfer.effectAllowed = 'copy';
                 }}
-                onDoubleClick={() => store.building.add(item.name)}
+                onDoubleClick={() => store.me.onlyWatches || store.building.add(item.name)}
                 onKeyDown={(event) => {
-                    if (event.key === 'Enter') {
+                    if (event.key === 'Enter' && !store.me.onlyWatches) {
                         event.preventDefault();
                         store.building.add(item.name);
                     }
@@ -169,9 +172,18 @@ const SkillItem = memo(function SkillItem({ item }: { item: Item }) {
                         list[at + (event.key === 'ArrowDown' ? 1 : -1)]?.focus();
                     }
                 }}>
-                <span className="skill-name">{item.name}</span>
+                <span className="skill-name">{store.library.shown(item.name)}</span>
                 <span className="skill-description">{item.description}</span>
             </button>
+            {!store.me.onlyWatches && (
+                <button
+                    className="small add-skill"
+                    aria-label={`Add ${item.name}`}
+                    title="Add it after the selected node"
+                    onClick={() => store.building.add(item.name)}>
+                    +
+                </button>
+            )}
             {skill && (
                 <button
                     className="small"
@@ -200,9 +212,11 @@ export function Files() {
     );
     return (
         <div className="files">
-            <button className="primary wide" onClick={() => it.talk.show({ kind: 'new' })}>
-                New blueprint
-            </button>
+            {!it.me.onlyWatches && (
+                <button className="primary wide" onClick={() => it.talk.show({ kind: 'new' })}>
+                    New blueprint
+                </button>
+            )}
             <section className="shelf">
                 <h3>Blueprints and skills</h3>
                 {own.length === 0 && (
@@ -214,7 +228,7 @@ export function Files() {
                             className="skill-item"
                             onClick={() => void it.versions.openSkill(skill.name)}
                             title={skill.problem || skill.description}>
-                            <span className="skill-name">{skill.name}</span>
+                            <span className="skill-name">{it.library.shown(skill.name)}</span>
                             <span className="skill-description">
                                 {skill.problem
                                     ? 'draft with mistakes'
@@ -223,13 +237,15 @@ export function Files() {
                         </button>
                         {skill.origin === 'store' && (
                             <>
-                                <button
-                                    className="small"
-                                    aria-label={`Rename ${skill.name}`}
-                                    title="Rename; callers follow"
-                                    onClick={() => it.talk.show({ kind: 'rename', name: skill.name })}>
-                                    ✎
-                                </button>
+                                {!it.me.onlyWatches && (
+                                    <button
+                                        className="small"
+                                        aria-label={`Rename ${skill.name}`}
+                                        title="Rename; callers follow"
+                                        onClick={() => it.talk.show({ kind: 'rename', name: skill.name })}>
+                                        ✎
+                                    </button>
+                                )}
                                 {skill.versions.length > 1 && (
                                     <button
                                         className="small"
@@ -239,24 +255,32 @@ export function Files() {
                                         ≠
                                     </button>
                                 )}
-                                <button
-                                    className="small"
-                                    aria-label={`Delete ${skill.name}`}
-                                    title="Delete all versions"
-                                    onClick={() =>
-                                        it.talk.confirm(
-                                            `Delete ${allVersions(skill)}? They stay in the bin for 30 days.`,
-                                            'Delete',
-                                            () => void it.shelf.deleteSkill(skill.name),
-                                        )
-                                    }>
-                                    ×
-                                </button>
+                                {!it.me.onlyWatches && (
+                                    <button
+                                        className="small"
+                                        aria-label={`Delete ${skill.name}`}
+                                        title="Delete all versions"
+                                        onClick={() =>
+                                            it.talk.confirm(
+                                                `Delete ${allVersions(skill)}? They stay in the bin for 30 days.`,
+                                                'Delete',
+                                                () => void it.shelf.deleteSkill(skill.name),
+                                            )
+                                        }>
+                                        ×
+                                    </button>
+                                )}
                             </>
                         )}
                     </div>
                 ))}
             </section>
+            {!it.me.onlyWatches && (
+                <section className="shelf">
+                    <h3>Examples</h3>
+                    <Examples />
+                </section>
+            )}
             <Bin />
             <ProgramIndex />
         </div>
@@ -311,7 +335,11 @@ export function Runs() {
                             className="skill-item"
                             title={`${run.run}, started by ${run.source}`}
                             onClick={() => void it.versions.openReplay(run)}>
-                            <span className="skill-name">{run.skill || run.run}</span>
+                            <span className="skill-name">{run.title || run.skill || run.run}</span>
+                            <span className="skill-description">
+                                {[dateOf(run), durationOf(run)].filter(Boolean).join(', ')}
+                                {run.rehearsed && ', rehearsed'}
+                            </span>
                             <span className="skill-description">
                                 {run.result ||
                                     (run.interrupted_at

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { store, useStore } from '../../store/store.ts';
-import { BAD_NAME, NAME } from '../../text/names.ts';
+import { nameSkill } from '../../text/shown_names.ts';
 import { levelName } from '../Canvas.tsx';
 import { Choice, Field } from '../fields.tsx';
 
@@ -8,15 +8,14 @@ export function NewDialog() {
     const it = useStore();
     const [name, setName] = useState('');
     const [level, setLevel] = useState('blueprint');
-    const bad =
-        name !== '' && !NAME.test(name) ? BAD_NAME : it.library.skill(name) ? `There is a skill ${name} already.` : '';
+    const bad = it.library.skill(name.trim()) ? `There is a skill ${name.trim()} already.` : '';
     return (
         <form
             onSubmit={(event) => {
                 event.preventDefault();
-                if (!NAME.test(name) || bad !== '') return;
+                if (name.trim() === '' || bad !== '') return;
                 it.talk.dialog = null;
-                it.docs.open(`name: ${name}\nlevel: ${level}\nnodes: {}\n`);
+                it.docs.open(nameSkill(`name: _\nlevel: ${level}\nnodes: {}\n`, name, it.library.names));
             }}>
             <h2>New blueprint or skill</h2>
             <Field label="Name" value={name} change={setName} bad={bad || undefined} placeholder="welcome" />
@@ -33,7 +32,7 @@ export function NewDialog() {
                 <button type="button" onClick={store.talk.close}>
                     Cancel
                 </button>
-                <button className="primary" disabled={name === '' || bad !== ''}>
+                <button className="primary" disabled={name.trim() === '' || bad !== ''}>
                     Make it
                 </button>
             </div>
