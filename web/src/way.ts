@@ -168,8 +168,8 @@ export function inWords(record: LogRecord, skill = '', names = NO_NAMES): string
             return `${path}: ${names.answers.get(id)?.[String(record.result)] ?? String(record.result)}${because}`;
         case 'decided': {
             const judged = Array.isArray(record.judged) ? (record.judged as { values?: unknown }[]) : [];
-            const values = judged.map((each) => valuesIn(each.values)).filter((each) => each !== '');
-            const why = values.length > 0 ? ` (${[...new Set(values)].join(', ')})` : '';
+            const values = valuesIn(Object.assign({}, ...judged.map((each) => each.values)));
+            const why = values === '' ? '' : ` (${values})`;
             return record.go
                 ? `${path} → ${beside(record.go)}${why}`
                 : `${path} ends the graph: ${String(record.end)}${why}`;
