@@ -5,7 +5,7 @@ import { isEmpty } from '../store/mistakes.ts';
 import { store, useStill, useStore } from '../store/store.ts';
 import { disconnect } from '../text/blueprint_edits.ts';
 import { arrangeAll, hasPlaces } from '../text/folds.ts';
-import { Canvas } from './Canvas.tsx';
+import { Canvas, openMenu } from './Canvas.tsx';
 import { Dialogs } from './dialogs/Dialogs.tsx';
 import { Entered } from './Entered.tsx';
 import { FindNode } from './FindNode.tsx';
@@ -84,20 +84,7 @@ function keys(event: KeyboardEvent): void {
         return take(() => store.building.remove());
     }
     if (key === 'f' && !store.me.onlyWatches) return take(() => store.building.foldOrUnfold());
-    if (key === 'm' && document.querySelectorAll('.react-flow__node.selected').length === 1) {
-        return take(() => {
-            const box = document.querySelector('.react-flow__node.selected');
-            const place = box?.getBoundingClientRect();
-            box?.dispatchEvent(
-                new MouseEvent('contextmenu', {
-                    bubbles: true,
-                    cancelable: true,
-                    clientX: place?.right ?? 0,
-                    clientY: place?.top ?? 0,
-                }),
-            );
-        });
-    }
+    if (key === 'm' && document.querySelectorAll('.react-flow__node.selected').length === 1) return take(openMenu);
     const onNode = (event.target as HTMLElement | null)?.closest?.('.react-flow__node');
     if (key === 'enter' && onNode?.classList.contains('selected')) {
         take(() => {

@@ -810,6 +810,20 @@ export function fullPath(node: string): string {
     return prefix === '' ? node : `${prefix}/${node}`;
 }
 
+/** Open the menu of the node that is selected. */
+export function openMenu(): void {
+    const box = document.querySelector('.react-flow__node.selected');
+    const place = box?.getBoundingClientRect();
+    box?.dispatchEvent(
+        new MouseEvent('contextmenu', {
+            bubbles: true,
+            cancelable: true,
+            clientX: place?.right ?? 0,
+            clientY: place?.top ?? 0,
+        }),
+    );
+}
+
 export function menuKeys(event: React.KeyboardEvent, close: () => void): void {
     if (event.key === 'Escape') close();
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {

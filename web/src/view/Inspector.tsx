@@ -12,7 +12,7 @@ import { nameNode, nameSkill, namesFor, shownResult } from '../text/shown_names.
 import { type Path, Raw, remove, set, type Value, written } from '../text/yaml_edit.ts';
 import type { ParameterInfo, SkillInfo } from '../wire.ts';
 import { BOUNDS, badAt, CallFields, General, isShown } from './CallForm.tsx';
-import { levelName } from './Canvas.tsx';
+import { levelName, openMenu } from './Canvas.tsx';
 import { FoldForm } from './Folded.tsx';
 import { Choice, Expression, Field, NameField } from './fields.tsx';
 import { ProgramForm, StateForm } from './ProgramForms.tsx';
@@ -227,13 +227,19 @@ function NodeForm({ node }: { node: GraphNode }) {
                     it.docs.select([id]);
                 }}
             />
-            {node.skill !== '' && (
-                <div className="row">
+            <div className="row">
+                {node.skill !== '' && (
                     <button onClick={() => void it.versions.openSkill(node.skill)}>
                         Open {it.library.shown(node.skill)}
                     </button>
-                </div>
-            )}
+                )}
+                <button
+                    aria-haspopup="menu"
+                    title="What else can be done with this node (M)"
+                    onClick={() => openMenu()}>
+                    More
+                </button>
+            </div>
             <CallFields content={node.content} path={path} mistakes={mistakes} />
             <Candidates node={node} skill={skill} mistakes={mistakes} />
             <details open={wasWrong.current || undefined}>
