@@ -1,5 +1,6 @@
 // The way of a run, from its log: which nodes of one graph ran, with which results, and which links were taken.
 
+import { later, t } from './language/language.ts';
 import type { LogRecord, RunInfo } from './wire.ts';
 
 export interface Visited {
@@ -142,12 +143,18 @@ function valuesIn(values: unknown): string {
         typeof value === 'number'
             ? String(Math.round(value * 1e4) / 1e4)
             : value === null
-              ? 'unknown'
+              ? t('unknown')
               : JSON.stringify(value);
     return Object.entries(values)
         .map(([name, value]) => `${name} = ${short(value)}`)
         .join(', ');
 }
+
+const STANDS: Record<string, string> = {
+    before: later('stands before {path}'),
+    after: later('stands after {path}'),
+    cut: later('stands cut {path}'),
+};
 
 /** A line of the log in words. */
 export function inWords(record: LogRecord, skill = '', names = NO_NAMES): string {
@@ -158,12 +165,15 @@ export function inWords(record: LogRecord, skill = '', names = NO_NAMES): string
         return names.nodes.get(inner) ?? String(node);
     };
     const because = record.reason ? `: ${String(record.reason)}` : '';
-    const again = (what: string): string => (Number(record[what]) > 1 ? `, ${what} ${String(record[what])}` : '');
+    const again = (what: string): string =>
+        Number(record[what]) > 1
+            ? t(what === 'visit' ? ', visit {n}' : ', attempt {n}', { n: Number(record[what]) })
+            : '';
     switch (record.what) {
         case 'node':
             return record.attempts
-                ? `${path} begins${again('visit')}, attempt ${String(record.attempt)} of ${String(record.attempts)}`
-                : `${path} begins${again('visit')}${again('attempt')}`;
+                ? `${t('{path} begins', { path })}${again('visit')}${t(', attempt {n} of {all}', { n: record.attempt, all: record.attempts })}`
+                : `${t('{path} begins', { path })}${again('visit')}${again('attempt')}`;
         case 'ended':
             return `${path}: ${names.answers.get(id)?.[String(record.result)] ?? String(record.result)}${because}`;
         case 'decided': {
@@ -172,42 +182,49 @@ export function inWords(record: LogRecord, skill = '', names = NO_NAMES): string
             const why = values === '' ? '' : ` (${values})`;
             return record.go
                 ? `${path} → ${beside(record.go)}${why}`
-                : `${path} ends the graph: ${String(record.end)}${why}`;
+                : `${t('{path} ends the graph: {end}', { path, end: record.end })}${why}`;
         }
         case 'command':
             return [
                 String(record.command),
                 record.target && ` ${String(record.target)}`,
                 record.source && ` (${String(record.source)})`,
-                record.refused && `, refused: ${String(record.refused)}`,
+                record.refused && t(', refused: {why}', { why: record.refused }),
             ]
                 .filter(Boolean)
                 .join('');
         case 'stands':
-            return `stands ${String(record.where)} ${path}`;
+            return t(STANDS[String(record.where)] ?? 'stands {path}', { path });
         case 'end':
             return record.refused === true
-                ? `the run was refused${because}`
-                : `the run ended: ${String(record.result)}${because}`;
+                ? `${t('the run was refused')}${because}`
+                : `${t('the run ended: {result}', { result: record.result })}${because}`;
         case 'question':
-            return `${path} asks: ${String(record.text)}`;
+            return t('{path} asks: {text}', { path, text: record.text });
         case 'log':
         case 'progress':
             return `${path}: ${String(record.text)}`;
         case 'start':
             if (record.skill === 'say')
-                return `${path} says: “${String((record.arguments as { text?: unknown })?.text)}”`;
-            return `${path} starts ${String(record.skill)}`;
+                return t('{path} says: “{text}”', {
+                    path,
+                    text: (record.arguments as { text?: unknown } | undefined)?.text,
+                });
+            return t('{path} starts {skill}', { path, skill: record.skill });
         case 'call':
-            return `${path} calls ${String(record.skill)}`;
+            return t('{path} calls {skill}', { path, skill: record.skill });
         case 'jump':
-            return `jump to ${path}: ${String(record.outcome)}`;
+            return t('jump to {path}: {outcome}', { path, outcome: record.outcome });
         case 'reaction':
-            return `reaction in ${path || 'the graph'}: ${String(record.when)} → ${names.nodes.get(id === '' ? String(record.go) : `${id}/${String(record.go)}`) ?? String(record.go)}`;
+            return t('reaction in {path}: {when} → {go}', {
+                when: record.when,
+                path: path || t('the graph'),
+                go: names.nodes.get(id === '' ? String(record.go) : `${id}/${String(record.go)}`) ?? record.go,
+            });
         case 'protective_stop':
-            return 'protective stop';
+            return t('protective stop');
         case 'released':
-            return 'protective stop released';
+            return t('protective stop released');
         default:
             return `${record.what.replaceAll('_', ' ')} ${path}${because}`;
     }

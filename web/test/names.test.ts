@@ -92,7 +92,12 @@ test('the log says names, what was said, the attempt and the values that decided
     const records = [
         record('node', { path: 'node_1', visit: 1, attempt: 2, attempts: 3, title: '拾取' }),
         record('node', { path: 'help', visit: 1, attempt: 1, title: 'Try again?' }),
-        record('question', { path: 'help', text: 'Again?', answers: ['try_again'], titles: { try_again: 'try again' } }),
+        record('question', {
+            path: 'help',
+            text: 'Again?',
+            answers: ['try_again'],
+            titles: { try_again: 'try again' },
+        }),
         record('start', { path: 'bye', skill: 'say', arguments: { text: 'Goodbye' } }),
         record('ended', { path: 'help', result: 'try_again' }),
         record('decided', {

@@ -1,5 +1,6 @@
 // The texts that are open: their histories, what is selected, their mistakes, and their drafts in this browser.
 
+import { later, t } from '../language/language.ts';
 import { type Graph, readGraph } from '../text/graph.ts';
 import { begin, edit, type History, keptOf, redo, resume, undo } from '../text/history.ts';
 import type { Changes } from './changes.ts';
@@ -108,9 +109,11 @@ export class Documents {
         if (!doc || text === doc.history.text) return;
         if (doc.readOnly) {
             this.talk.say(
-                this.mayEdit()
-                    ? 'This version cannot be changed. Make a copy of it under Properties.'
-                    : 'This link may watch and stop.',
+                t(
+                    this.mayEdit()
+                        ? 'This version cannot be changed. Make a copy of it under Properties.'
+                        : 'This link may watch and stop',
+                ),
                 true,
             );
             return;
@@ -139,7 +142,10 @@ export class Documents {
         try {
             this.setText(change(doc.history.text), mark);
         } catch (error) {
-            this.talk.say(`This edit was not possible: ${(error as Error).message}. Edit the text instead.`, true);
+            this.talk.say(
+                t('This edit was not possible: {why}. Edit the text instead.', { why: (error as Error).message }),
+                true,
+            );
         }
     }
 
@@ -188,7 +194,7 @@ export class Documents {
             ...keptOf(doc.history),
         }));
         const hasRoom = this.drafts.keep({ docs, active: this.active });
-        if (!hasRoom && this.hasRoom) this.talk.say(NO_ROOM, true);
+        if (!hasRoom && this.hasRoom) this.talk.say(t(NO_ROOM), true);
         this.hasRoom = hasRoom;
     }
 
@@ -217,4 +223,6 @@ export class Documents {
     }
 }
 
-const NO_ROOM = 'This browser has no room for drafts: what is not saved is lost when the page is closed. Save it.';
+const NO_ROOM = later(
+    'This browser has no room for drafts: what is not saved is lost when the page is closed. Save it.',
+);

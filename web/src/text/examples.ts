@@ -1,5 +1,7 @@
 // Blueprints to begin with: each can be opened, run, changed and kept under another name.
 
+import { later } from '../language/language.ts';
+
 export interface Example {
     title: string;
     description: string;
@@ -9,8 +11,8 @@ export interface Example {
 /** Names that conditions and links have are identifiers; people read the titles. */
 export const EXAMPLES: readonly Example[] = [
     {
-        title: 'Ask and choose',
-        description: 'Asks a person which of three, and answers. It moves nothing.',
+        title: later('Ask and choose'),
+        description: later('Asks a person which of three, and answers. It moves nothing.'),
         text: `name: ask_and_choose
 title: Ask and choose
 level: blueprint
@@ -27,8 +29,8 @@ nodes:
 `,
     },
     {
-        title: 'Up and down',
-        description: 'The arm goes up and down again, three times.',
+        title: later('Up and down'),
+        description: later('The arm goes up and down again, three times.'),
         text: `name: up_and_down
 title: Up and down
 level: blueprint
@@ -48,8 +50,8 @@ nodes:
 `,
     },
     {
-        title: 'Pick, and try again',
-        description: 'Picks an object and puts it down. If it misses twice, it asks a person.',
+        title: later('Pick, and try again'),
+        description: later('Picks an object and puts it down. If it misses twice, it asks a person.'),
         text: `name: pick_and_try_again
 title: Pick, and try again
 level: blueprint

@@ -1,5 +1,6 @@
 // What a picture shows, read from the text of a skill or of a program.
 
+import { t } from '../language/language.ts';
 import { allKinds, kindNamed, kindsWith, writtenIn } from './node_kinds.ts';
 import { placeOf } from './places.ts';
 import { programGraph } from './program_graph.ts';
@@ -148,7 +149,7 @@ export function readGraph(text: string): Graph {
     } catch (error) {
         return { ...EMPTY, problem: String(error) };
     }
-    if (!isRecord(content)) return { ...EMPTY, problem: problem || (text.trim() === '' ? '' : 'not a mapping') };
+    if (!isRecord(content)) return { ...EMPTY, problem: problem || (text.trim() === '' ? '' : t('not a mapping')) };
     if (problem !== '') return { ...EMPTY, name: String(content.name ?? ''), problem };
     return isRecord(content.actions) ? programGraph(content) : skillGraph(content);
 }
@@ -193,9 +194,9 @@ export function boundsOf(content: Json): string {
     const { retry, repeat, timeout } = content;
     const written = isRecord(timeout) ? timeout.value : timeout;
     return [
-        Number(retry) > 0 ? `up to ${Number(retry) + 1} attempts` : '',
-        Number(repeat) > 0 ? `${Number(repeat) + 1} times` : '',
-        written !== undefined && written !== null ? `at most ${short(written)} s` : '',
+        Number(retry) > 0 ? t('up to {n} attempts', { n: Number(retry) + 1 }) : '',
+        Number(repeat) > 0 ? t('{n} times', { n: Number(repeat) + 1 }) : '',
+        written !== undefined && written !== null ? t('at most {seconds} s', { seconds: short(written) }) : '',
     ]
         .filter(Boolean)
         .join(', ');

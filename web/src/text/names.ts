@@ -1,8 +1,10 @@
 // Names: identifiers, which texts and links have, and what people see instead.
 
+import { later } from '../language/language.ts';
+
 /** What nodes, programs, skills and parameters can be called. */
 export const NAME = /^[A-Za-z_]\w*$/;
-export const BAD_NAME = 'A name has letters, digits and _, and begins with a letter.';
+export const BAD_NAME = later('A name has letters, digits and _, and begins with a letter.');
 const LONGEST = 48;
 const LONGEST_TITLE = 100;
 

@@ -24,6 +24,7 @@ import {
     useUpdateNodeInternals,
 } from '@xyflow/react';
 import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { later, t } from '../language/language.ts';
 import { ask } from '../server.ts';
 import type { Laid } from '../store/picture.ts';
 import { activeStates } from '../store/program_live.ts';
@@ -67,24 +68,24 @@ export interface NodeData extends Record<string, unknown> {
 }
 
 const LEVELS: Record<string, string> = {
-    capability: 'capability',
-    meta_skill: 'meta skill',
-    motion_skill: 'motion skill',
-    behavior_skill: 'behavior skill',
-    blueprint: 'blueprint',
+    capability: later('capability'),
+    meta_skill: later('meta skill'),
+    motion_skill: later('motion skill'),
+    behavior_skill: later('behavior skill'),
+    blueprint: later('blueprint'),
 };
 
 export function levelName(level: string): string {
-    return LEVELS[level] ?? level;
+    return t(LEVELS[level] ?? level);
 }
 
 export const STATES: Record<string, string> = {
-    runs: 'runs',
-    ends: 'is being cancelled',
-    asks: 'asks',
-    before: 'stands before',
-    after: 'stands after',
-    cut: 'was stopped',
+    runs: later('runs'),
+    ends: later('is being cancelled'),
+    asks: later('asks'),
+    before: later('stands before'),
+    after: later('stands after'),
+    cut: later('was stopped'),
 };
 
 const SkillNode = memo(function SkillNode({ data, selected }: NodeProps<Node<NodeData>>) {
@@ -95,7 +96,7 @@ const SkillNode = memo(function SkillNode({ data, selected }: NodeProps<Node<Nod
         return (
             <div className="end-node" style={{ width: box.width, height: box.height }}>
                 <Handle type="target" position={Position.Top} id="in" />
-                ends: {box.end}
+                {t('ends: {end}', { end: box.end })}
             </div>
         );
     }
@@ -116,26 +117,26 @@ const SkillNode = memo(function SkillNode({ data, selected }: NodeProps<Node<Nod
             title={data.mistake || undefined}>
             <Handle type="target" position={Position.Top} id="in" />
             <div className="node-head">
-                {data.breakpoint && <span className="breakpoint" title="breakpoint" />}
+                {data.breakpoint && <span className="breakpoint" title={t('breakpoint')} />}
                 <span className="node-id" title={node.title === '' ? undefined : node.id}>
                     {shownName(node)}
                 </span>
-                {data.isStart && <span className="chip start-chip">start</span>}
+                {data.isStart && <span className="chip start-chip">{t('start')}</span>}
                 {data.count > 1 && <span className="chip">{data.count}×</span>}
-                {data.attempt > 1 && <span className="chip attempt-chip">attempt {data.attempt}</span>}
-                {data.state !== '' && <span className="chip state-chip">{STATES[data.state] ?? data.state}</span>}
+                {data.attempt > 1 && <span className="chip attempt-chip">{t('attempt {n}', { n: data.attempt })}</span>}
+                {data.state !== '' && <span className="chip state-chip">{t(STATES[data.state] ?? data.state)}</span>}
                 {data.state === '' && data.result !== '' && (
                     <span className="chip result-chip">{shownResult(node, data.result)}</span>
                 )}
-                {data.jump && <span className="chip jump-chip">jump waits</span>}
+                {data.jump && <span className="chip jump-chip">{t('jump waits')}</span>}
                 {data.mistake !== '' && (
-                    <span className="mistake-sign" role="img" aria-label="mistake">
+                    <span className="mistake-sign" role="img" aria-label={t('mistake')}>
                         !
                     </span>
                 )}
             </div>
             <div className="node-skill">
-                {store.library.shown(node.skill) || node.kind.replace('_', ' ') || 'does nothing yet'}
+                {store.library.shown(node.skill) || t(node.kind.replace('_', ' ')) || t('does nothing yet')}
             </div>
             {(data.governs || node.detail) !== '' && (
                 <div className={data.governs ? 'node-detail governs' : 'node-detail'}>
@@ -144,7 +145,7 @@ const SkillNode = memo(function SkillNode({ data, selected }: NodeProps<Node<Nod
             )}
             {data.bounds !== '' && <div className="node-detail node-bounds">{data.bounds}</div>}
             {data.reaction !== '' && (
-                <div className="reaction-mark" title="A reaction leads here from any node">
+                <div className="reaction-mark" title={t('A reaction leads here from any node')}>
                     ⚡ {data.reaction}
                 </div>
             )}
@@ -156,7 +157,7 @@ const SkillNode = memo(function SkillNode({ data, selected }: NodeProps<Node<Nod
                             type="source"
                             position={Position.Bottom}
                             id={port.name}
-                            title={`Draw from here: what follows ${port.name}`}
+                            title={t('Draw from here: what follows {port}', { port: port.name })}
                         />
                     </div>
                 ))}
@@ -301,9 +302,13 @@ function mapColor(node: Node): string {
 }
 
 const PRO_OPTIONS = { hideAttribution: true };
-const ARIA_LABELS = {
-    'node.a11yDescription.default': 'Press Enter to select, arrow keys to move, F2 to rename, Delete to remove.',
-};
+const ariaLabels = () => ({
+    'controls.ariaLabel': t('Control Panel'),
+    'controls.zoomIn.ariaLabel': t('Zoom In'),
+    'controls.zoomOut.ariaLabel': t('Zoom Out'),
+    'controls.fitView.ariaLabel': t('Fit View'),
+    'node.a11yDescription.default': t('Press Enter to select, arrow keys to move, F2 to rename, Delete to remove.'),
+});
 const NODE_TYPES = { skill: SkillNode };
 const EDGE_TYPES = { link: LinkEdge };
 const NOWHERE: Laid = { structure: '', places: {}, bends: {} };
@@ -356,6 +361,7 @@ function useOutline(nodes: Node<NodeData>[]): Node<NodeData>[] {
 }
 
 function Flow() {
+    const labels = useMemo(ariaLabels, []);
     const it = useStore();
     const doc = it.docs.doc;
     const flow = useReactFlow<Node<NodeData>, Edge<LinkData>>();
@@ -451,8 +457,8 @@ function Flow() {
                 selectable: box.node !== null,
                 focusable: box.node !== null,
                 ariaLabel: box.node
-                    ? `Node ${shownName(box.node)}: ${box.node.skill || box.node.kind}`
-                    : `End ${box.end}`,
+                    ? t('Node {node}: {what}', { node: shownName(box.node), what: box.node.skill || box.node.kind })
+                    : t('End {name}', { name: box.end }),
                 ariaRole: 'button',
                 data: {
                     box,
@@ -465,7 +471,7 @@ function Flow() {
                     bounds: box.node && !graph.isProgram ? boundsOf(box.node.content) : '',
                     mistake: wrong.map((mistake) => mistake.text).join('\n'),
                     warning: wrong.every((mistake) => mistake.warning),
-                    breakpoint: ids.some((id) => points.has(full(id)) || own.has(id)),
+                    breakpoint: ids.some((id) => (prefix !== null && points.has(full(id))) || own.has(id)),
                     jump: !replay && paths.includes(run?.jump ?? ''),
                     isStart: box.fold ? ids.includes(first) : (box.node?.isStart ?? false),
                     reaction: reaction ? reaction.when : '',
@@ -477,7 +483,7 @@ function Flow() {
                     draggable: !doc.readOnly,
                     selectable: true,
                     focusable: true,
-                    ariaLabel: `Folded ${box.fold.name}: ${ids.join(', ')}`,
+                    ariaLabel: t('Folded {name}: {nodes}', { name: box.fold.name, nodes: ids.join(', ') }),
                 }),
             };
         });
@@ -564,7 +570,7 @@ function Flow() {
                 target: link.to,
                 targetHandle: 'in',
                 selected: chosen,
-                ariaLabel: `From ${link.from} on ${link.port} to ${link.to}`,
+                ariaLabel: t('From {from} on {port} to {to}', { ...link }),
                 markerEnd: {
                     type: MarkerType.ArrowClosed,
                     width: 16,
@@ -756,16 +762,16 @@ function Flow() {
                 onlyRenderVisibleElements={graph.nodes.length > 80}
                 proOptions={PRO_OPTIONS}
                 nodesConnectable={!doc.readOnly}
-                ariaLabelConfig={ARIA_LABELS}>
+                ariaLabelConfig={labels}>
                 <Background variant={BackgroundVariant.Dots} gap={20} size={1.2} color="#cbd5e1" />
                 <Controls showInteractive={false} />
                 {graph.nodes.length > 6 && (
-                    <MiniMap pannable zoomable nodeColor={mapColor} ariaLabel="Map of all nodes" />
+                    <MiniMap pannable zoomable nodeColor={mapColor} ariaLabel={t('Map of all nodes')} />
                 )}
                 {doc.graph.problem !== '' && (
                     <Panel position="top-center">
                         <div className="banner bad">
-                            The text cannot be read now; this is the last picture. {doc.graph.problem}
+                            {t('The text cannot be read now; this is the last picture.')} {doc.graph.problem}
                         </div>
                     </Panel>
                 )}
@@ -777,7 +783,7 @@ function Flow() {
                 {graph.is !== null && (
                     <Panel position="top-center">
                         <div className="banner">
-                            This skill is one call: {String(graph.is.skill ?? '')}. Its text shows it.
+                            {t('This skill is one call: {skill}. Its text shows it.', { skill: graph.is.skill ?? '' })}
                         </div>
                     </Panel>
                 )}
@@ -871,31 +877,31 @@ function NodeMenu({
         <div
             className="menu"
             role="menu"
-            aria-label={`Node ${shownNode(it.docs.doc?.graph, node)}`}
+            aria-label={t('Node {node}', { node: shownNode(it.docs.doc?.graph, node) })}
             style={{ left: Math.min(x, window.innerWidth - 250), top }}
             onKeyDown={(event) => menuKeys(event, close)}>
             {runs &&
                 !isProgram &&
                 item(
-                    'Jump here after the present node',
+                    t('Jump here after the present node'),
                     () => it.orders.control('jump', { node: fullPath(node) }),
                     true,
                 )}
             {runs &&
                 !isProgram &&
-                item('Jump here now', () => it.orders.control('jump', { node: fullPath(node), now: true }))}
+                item(t('Jump here now'), () => it.orders.control('jump', { node: fullPath(node), now: true }))}
             {runs &&
                 !isProgram &&
-                item('Jump here, then come back', () =>
+                item(t('Jump here, then come back'), () =>
                     it.orders.control('jump', { node: fullPath(node), come_back: true }),
                 )}
             {runs &&
                 !isProgram &&
-                item('Skip it, as done', () => it.orders.control('skip', { node: fullPath(node), value: 'done' }))}
+                item(t('Skip it, as done'), () => it.orders.control('skip', { node: fullPath(node), value: 'done' }))}
             {isProgram &&
                 mayEdit &&
                 item(
-                    'The program starts with it, or not',
+                    t('The program starts with it, or not'),
                     () =>
                         it.docs.edit((text) =>
                             setStart(text, node, !it.docs.doc?.graph.nodes.find((each) => each.id === node)?.isStart),
@@ -905,12 +911,18 @@ function NodeMenu({
             {!runs &&
                 mayOrder &&
                 !isProgram &&
-                item('Start here', () => void it.orders.start({ start_at: node }), true)}
-            {!isProgram && mayOrder && item('Breakpoint before it, on or off', () => it.orders.toggleBreakpoint(node))}
+                item(t('Start here'), () => void it.orders.start({ start_at: node }), true)}
+            {!isProgram &&
+                mayOrder &&
+                item(t('Breakpoint before it, on or off'), () => it.orders.toggleBreakpoint(node))}
             {skill !== '' &&
-                item(`Open ${it.library.shown(skill)}`, () => void it.versions.openSkill(skill), !mayOrder)}
+                item(
+                    t('Open {name}', { name: it.library.shown(skill) }),
+                    () => void it.versions.openSkill(skill),
+                    !mayOrder,
+                )}
             {item(
-                'Copy as text',
+                t('Copy as text'),
                 () => {
                     it.docs.select([node]);
                     void it.building.copy();
@@ -919,18 +931,18 @@ function NodeMenu({
             )}
             {!isProgram &&
                 mayEdit &&
-                item('Fold the selection into one box', () => {
+                item(t('Fold the selection into one box'), () => {
                     if (!it.docs.doc?.selection.includes(node)) it.docs.select([node]);
                     it.building.foldOrUnfold();
                 })}
             {!isProgram &&
                 mayEdit &&
-                item('Make a skill of the selection', () => {
+                item(t('Make a skill of the selection'), () => {
                     if (!it.docs.doc?.selection.includes(node)) it.docs.select([node]);
                     it.talk.show({ kind: 'extract' });
                 })}
             {mayEdit &&
-                item('Delete', () => {
+                item(t('Delete'), () => {
                     it.docs.select([node]);
                     it.building.remove();
                 })}

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 
+import { t } from '../language/language.ts';
 import { useStill } from '../store/store.ts';
 import { shownName } from '../text/names.ts';
 
@@ -17,15 +18,16 @@ export function FindNode() {
                 ? nodes.find((node) => names(node.id, shownName(node)).some((name) => name.includes(word)))
                 : undefined);
         if (found) it.picture.goTo(found.id, it.docs);
-        else if (isPart && word !== '') it.talk.say(`No node has ${wanted.trim()} in its name.`, true);
+        else if (isPart && word !== '')
+            it.talk.say(t('No node has {word} in its name.', { word: wanted.trim() }), true);
     };
     return (
         <>
             <input
                 className="find-node"
                 list="node-names"
-                placeholder="Find a node"
-                aria-label="Find a node"
+                placeholder={t('Find a node')}
+                aria-label={t('Find a node')}
                 value={text}
                 onChange={(event) => {
                     setText(event.target.value);

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { t } from '../../language/language.ts';
 import { store, useStore } from '../../store/store.ts';
 import { nameSkill } from '../../text/shown_names.ts';
 import { levelName } from '../Canvas.tsx';
@@ -8,7 +9,7 @@ export function NewDialog() {
     const it = useStore();
     const [name, setName] = useState('');
     const [level, setLevel] = useState('blueprint');
-    const bad = it.library.skill(name.trim()) ? `There is a skill ${name.trim()} already.` : '';
+    const bad = it.library.skill(name.trim()) ? t('There is a skill {name} already.', { name: name.trim() }) : '';
     return (
         <form
             onSubmit={(event) => {
@@ -17,10 +18,10 @@ export function NewDialog() {
                 it.talk.dialog = null;
                 it.docs.open(nameSkill(`name: _\nlevel: ${level}\nnodes: {}\n`, name, it.library.names));
             }}>
-            <h2>New blueprint or skill</h2>
-            <Field label="Name" value={name} change={setName} bad={bad || undefined} placeholder="welcome" />
+            <h2>{t('New blueprint or skill')}</h2>
+            <Field label={t('Name')} value={name} change={setName} bad={bad || undefined} placeholder="welcome" />
             <Choice
-                label="Level"
+                label={t('Level')}
                 value={level}
                 options={['blueprint', 'behavior_skill', 'motion_skill', 'meta_skill', 'capability'].map((each) => [
                     each,
@@ -30,10 +31,10 @@ export function NewDialog() {
             />
             <div className="row end">
                 <button type="button" onClick={store.talk.close}>
-                    Cancel
+                    {t('Cancel')}
                 </button>
                 <button className="primary" disabled={name.trim() === '' || bad !== ''}>
-                    Make it
+                    {t('Make it')}
                 </button>
             </div>
         </form>
