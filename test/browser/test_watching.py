@@ -114,9 +114,12 @@ def test_768_pixels_and_touch_are_enough_for_all_of_it(come: Callable[..., Any],
     page.get_by_role("button", name="Form and run").tap()
     node(page, "wait").tap()
     page.get_by_label("Seconds").fill("0.2")
+    node(page, "say").tap()
+    page.get_by_role("heading", name="say").wait_for()
     page.get_by_role("button", name="More", exact=True).tap()
     page.get_by_role("menuitem", name="Breakpoint before it").tap()
-    node(page, "wait").locator(".breakpoint").wait_for()
+    node(page, "say").locator(".breakpoint").wait_for()
+    assert node(page, "wait").locator(".breakpoint").count() == 0
     picture(page, "tablet")
     assert serious(page) == []
     page.get_by_role("button", name="Save", exact=True).tap()

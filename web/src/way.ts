@@ -171,9 +171,7 @@ export function inWords(record: LogRecord, skill = '', names = NO_NAMES): string
             : '';
     switch (record.what) {
         case 'node':
-            return record.attempts
-                ? `${t('{path} begins', { path })}${again('visit')}${t(', attempt {n} of {all}', { n: record.attempt, all: record.attempts })}`
-                : `${t('{path} begins', { path })}${again('visit')}${again('attempt')}`;
+            return `${t('{path} begins', { path })}${again('visit')}${again('attempt')}`;
         case 'ended':
             return `${path}: ${names.answers.get(id)?.[String(record.result)] ?? String(record.result)}${because}`;
         case 'decided': {

@@ -90,7 +90,7 @@ test('E1 edits can be undone after a reload, as far as they fit the text', () =>
 test('the log says names, what was said, the attempt and the values that decided', () => {
     const record = (what: string, more: object): LogRecord => ({ tick: 1, time: 1, what, ...more }) as LogRecord;
     const records = [
-        record('node', { path: 'node_1', visit: 1, attempt: 2, attempts: 3, title: '拾取' }),
+        record('node', { path: 'node_1', visit: 1, attempt: 2, title: '拾取' }),
         record('node', { path: 'help', visit: 1, attempt: 1, title: 'Try again?' }),
         record('question', {
             path: 'help',
@@ -113,7 +113,7 @@ test('the log says names, what was said, the attempt and the values that decided
     assert.deepEqual(
         records.map((each) => inWords(each, '', names)),
         [
-            '拾取 begins, attempt 2 of 3',
+            '拾取 begins, attempt 2',
             'Try again? begins',
             'Try again? asks: Again?',
             'bye says: “Goodbye”',
