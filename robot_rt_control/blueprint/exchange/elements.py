@@ -79,6 +79,8 @@ def entries_of(element: Element) -> Iterator[str]:
             found = ENTRY.fullmatch(text.strip())
             if found is not None and name not in ("name", "ID"):
                 yield found[1]
+            elif each.tag == "SetBlackboard" and name == "output_key":
+                yield text.strip()
 
 
 _LETTERS = {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss", "æ": "ae", "ø": "oe", "ł": "l"}
