@@ -1,4 +1,4 @@
-"""From the empty page: what it greets with, three examples, and a blueprint that somebody builds who does not program."""
+"""From the empty page: what it greets with, examples, and a blueprint built by somebody who does not program."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from memory_robot import MemoryRobot
-from pages import SEARCH, draw_link, node, overlaps, serious, settled, text_of, until
+from pages import SEARCH, draw_link, node, overlaps, serious, settled, text_of
 
 from robot_rt_control.blueprint.graph import events
 from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
@@ -137,7 +137,8 @@ def test_somebody_who_does_not_program_builds_a_blueprint(
     def leads(source: str, result: str, target: str) -> None:
         settled(page)
         draw_link(page, source, result, target)
-        page.locator(f".react-flow__edge[aria-label='From {source} on {result} to {target}']").wait_for(state="attached")
+        way = f"From {source} on {result} to {target}"
+        page.locator(f".react-flow__edge[aria-label='{way}']").wait_for(state="attached")
         settled(page)
 
     film()
