@@ -113,6 +113,13 @@ class MemoryRun:
 
     def __post_init__(self) -> None:
         self.runner = Runner(self.plan, self, self)
+        self.began = time.strftime("%Y%m%d-%H%M%S")
+
+    @property
+    def seconds(self) -> float:
+        """[s] from its first record to its last."""
+        times = [float(record["time"]) for record in self.records]
+        return times[-1] - times[0] if times else 0.0
 
     def moment(self) -> Moment:
         time = self.robot.time
@@ -488,9 +495,10 @@ class MemoryRobot:
         else:
             lines = [
                 json.dumps({
-                    "run": r.id, "skill": r.skill, "began": r.records[0]["time"] if r.records else 0,
+                    "run": r.id, "skill": r.skill, "title": r.plan.graphs[r.plan.root].title, "began": r.began,
                     "result": r.outcome.result if r.outcome else "", "reason": r.outcome.reason if r.outcome else "",
-                    "seconds": 1.0, "source": r.source, "interrupted_at": "",
+                    "seconds": r.seconds, "source": r.source, "interrupted_at": "",
+                    "rehearsed": r.rehearsed,
                 })
                 for r in reversed(self.runs)
                 if blueprint in ("", r.skill)

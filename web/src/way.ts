@@ -1,10 +1,11 @@
 // The way of a run, from its log: which nodes of one graph ran, with which results, and which links were taken.
 
 import { later, t } from './language/language.ts';
-import type { LogRecord } from './wire.ts';
+import type { LogRecord, RunInfo } from './wire.ts';
 
 export interface Visited {
     count: number;
+    attempt: number;
     result: string;
     reason: string;
     outputs: Record<string, unknown>;
@@ -47,6 +48,7 @@ export function wayOf(records: readonly LogRecord[], prefix: string, until = rec
             way.stands = '';
             way.nodes.set(id, {
                 count: Number(record.visit),
+                attempt: Number(record.attempt ?? 1),
                 result: '',
                 reason: '',
                 outputs: node?.outputs ?? {},
@@ -89,6 +91,65 @@ export function skillOf(records: readonly LogRecord[]): string {
     return typeof run?.skill === 'string' ? run.skill : '';
 }
 
+/** When a run began, as people of this browser read it. */
+export function dateOf(run: RunInfo): string {
+    const [, year, month, day, hour, minute, second] = /^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)$/.exec(run.began) ?? [];
+    if (year === undefined) return ''; // in lockstep there is no date
+    const date = new Date(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second));
+    return date.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+}
+
+/** How long a run took. */
+export function durationOf({ seconds }: RunInfo): string {
+    if (!Number.isFinite(seconds)) return '';
+    if (seconds < 60) return `${seconds.toFixed(1)} s`;
+    const whole = Math.round(seconds);
+    const two = (n: number): string => String(n).padStart(2, '0');
+    const minutes = Math.floor(whole / 60);
+    return minutes < 60
+        ? `${minutes}:${two(whole % 60)} min`
+        : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(whole % 60)} h`;
+}
+
+/** Names for people that a log has: of nodes by path, of answers by the path of their question. */
+export interface LogNames {
+    nodes: Map<string, string>;
+    answers: Map<string, Record<string, string>>;
+}
+
+export function namesIn(records: readonly LogRecord[]): LogNames {
+    const found: LogNames = { nodes: new Map(), answers: new Map() };
+    for (const { what, path, title, titles } of records) {
+        if (what === 'node' && typeof title === 'string') found.nodes.set(String(path), title);
+        if (what === 'question' && typeof titles === 'object' && titles !== null)
+            found.answers.set(String(path), titles as Record<string, string>);
+    }
+    return found;
+}
+
+const NO_NAMES: LogNames = { nodes: new Map(), answers: new Map() };
+
+/** A path as people read it: each node by its own name. */
+export function shownPath(path: string, names: LogNames): string {
+    if (names.nodes.size === 0) return path;
+    const ids = path.split('/');
+    return ids.map((id, n) => names.nodes.get(ids.slice(0, n + 1).join('/')) ?? id).join('/');
+}
+
+/** The values that a condition was judged by. */
+function valuesIn(values: unknown): string {
+    if (typeof values !== 'object' || values === null) return '';
+    const short = (value: unknown): string =>
+        typeof value === 'number'
+            ? String(Math.round(value * 1e4) / 1e4)
+            : value === null
+              ? t('unknown')
+              : JSON.stringify(value);
+    return Object.entries(values)
+        .map(([name, value]) => `${name} = ${short(value)}`)
+        .join(', ');
+}
+
 const STANDS: Record<string, string> = {
     before: later('stands before {path}'),
     after: later('stands after {path}'),
@@ -96,8 +157,13 @@ const STANDS: Record<string, string> = {
 };
 
 /** A line of the log in words. */
-export function inWords(record: LogRecord, skill = ''): string {
-    const path = nameOfNode(typeof record.path === 'string' ? record.path : '', skill);
+export function inWords(record: LogRecord, skill = '', names = NO_NAMES): string {
+    const id = typeof record.path === 'string' ? record.path : '';
+    const path = nameOfNode(shownPath(id, names), skill);
+    const beside = (node: unknown): string => {
+        const inner = id.includes('/') ? `${id.slice(0, id.lastIndexOf('/'))}/${String(node)}` : String(node);
+        return names.nodes.get(inner) ?? String(node);
+    };
     const because = record.reason ? `: ${String(record.reason)}` : '';
     const again = (what: string): string =>
         Number(record[what]) > 1
@@ -107,11 +173,15 @@ export function inWords(record: LogRecord, skill = ''): string {
         case 'node':
             return `${t('{path} begins', { path })}${again('visit')}${again('attempt')}`;
         case 'ended':
-            return `${path}: ${String(record.result)}${because}`;
-        case 'decided':
+            return `${path}: ${names.answers.get(id)?.[String(record.result)] ?? String(record.result)}${because}`;
+        case 'decided': {
+            const judged = Array.isArray(record.judged) ? (record.judged as { values?: unknown }[]) : [];
+            const values = valuesIn(Object.assign({}, ...judged.map((each) => each.values)));
+            const why = values === '' ? '' : ` (${values})`;
             return record.go
-                ? `${path} → ${String(record.go)}`
-                : t('{path} ends the graph: {end}', { path, end: record.end });
+                ? `${path} → ${beside(record.go)}${why}`
+                : `${t('{path} ends the graph: {end}', { path, end: record.end })}${why}`;
+        }
         case 'command':
             return [
                 String(record.command),
@@ -133,13 +203,22 @@ export function inWords(record: LogRecord, skill = ''): string {
         case 'progress':
             return `${path}: ${String(record.text)}`;
         case 'start':
+            if (record.skill === 'say')
+                return t('{path} says: “{text}”', {
+                    path,
+                    text: (record.arguments as { text?: unknown } | undefined)?.text,
+                });
             return t('{path} starts {skill}', { path, skill: record.skill });
         case 'call':
             return t('{path} calls {skill}', { path, skill: record.skill });
         case 'jump':
             return t('jump to {path}: {outcome}', { path, outcome: record.outcome });
         case 'reaction':
-            return t('reaction in {path}: {when} → {go}', { ...record, path: path || t('the graph') });
+            return t('reaction in {path}: {when} → {go}', {
+                when: record.when,
+                path: path || t('the graph'),
+                go: names.nodes.get(id === '' ? String(record.go) : `${id}/${String(record.go)}`) ?? record.go,
+            });
         case 'protective_stop':
             return t('protective stop');
         case 'released':

@@ -303,6 +303,8 @@ export interface RunInfo {
     source: string;
     interrupted_at: string;
     rehearsed: boolean;
+    /** How people see the skill's name; empty: as it is. */
+    title: string;
 }
 
 /** A field of the form of what is built in. */

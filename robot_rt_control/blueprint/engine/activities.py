@@ -6,7 +6,7 @@ All of them are driven by the engine's agenda, one step after the other: no step
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from robot_rt_control.blueprint.graph import orders
@@ -101,7 +101,7 @@ class Leaf(Activity):
     def ask(self, text: str, answers: tuple[str, ...]) -> None:
         """Its performer asks; the skill goes on."""
         if not self.over and not self._cancelled:
-            self.question = _ask(self.engine, self.id, self.path, text, answers)
+            self.question = _ask(self.engine, self.id, self.path, text, answers, {})
 
     def answer(self, answer: str) -> None:
         """A person has answered."""
@@ -154,7 +154,7 @@ class Ask(Activity):
     def begin(self, scope: Scope, inner: Path) -> None:
         text = str(scope.argument("text", self.call.arguments["text"]).value)
         self.id = self.engine.register(self)
-        self.question = _ask(self.engine, self.id, self.path, text, self.call.answers)
+        self.question = _ask(self.engine, self.id, self.path, text, self.call.answers, self.call.titles)
 
     def answer(self, answer: str) -> None:
         """A person has answered."""
@@ -170,9 +170,12 @@ class Ask(Activity):
         super().end(outcome)
 
 
-def _ask(engine: Engine, id: int, path: Path, text: str, answers: tuple[str, ...]) -> orders.Question:
-    engine.record("question", activity=id, path=shown_path(path), text=text, answers=list(answers))
-    question = orders.Question(activity=id, path=path, text=text, answers=answers)
+def _ask(
+    engine: Engine, id: int, path: Path, text: str, answers: tuple[str, ...], titles: Mapping[str, str]
+) -> orders.Question:
+    shown = {"titles": dict(titles)} if titles else {}
+    engine.record("question", activity=id, path=shown_path(path), text=text, answers=list(answers), **shown)
+    question = orders.Question(activity=id, path=path, text=text, answers=answers, titles=titles)
     engine.order(question)
     return question
 

@@ -188,9 +188,10 @@ class Engine:
                 asked = self._registered.get(id)
                 if not isinstance(asked, Ask | Leaf) or asked.question is None:
                     raise Refused("nobody asks this any more")
-                if answer not in asked.question.answers:
+                meant = asked.question.meant(answer)
+                if not meant:
                     raise Refused(f"expected one of: {', '.join(asked.question.answers)}; got {answer!r}")
-                asked.answer(answer)
+                asked.answer(meant)
 
     def _begin(self, command: events.Begin) -> None:
         if self._root is not None:

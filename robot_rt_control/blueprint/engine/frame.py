@@ -199,7 +199,8 @@ class Frame(Activity):
         self.attempt += 1
         visit = self.scope.counts[node.id]
         if not self._is_one or visit > 1:
-            self.engine.record("node", path=shown_path(path), visit=visit, attempt=self.attempt)
+            shown = {"title": node.title} if node.title else {}
+            self.engine.record("node", path=shown_path(path), visit=visit, attempt=self.attempt, **shown)
         child = self.child = self.engine.make(self, node.call, path, main=self.main)
         try:
             if node.timeout is not None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 
 from robot_rt_control.blueprint.exchange.ports import ENTRY
 from robot_rt_control.blueprint.exchange.xml_reader import Element
+from robot_rt_control.blueprint.text.schema import MAX_TITLE
 from robot_rt_control.vocabulary.names import NAME_PATTERN
 
 # All raise DefinitionError with the line of the element.
@@ -81,10 +83,23 @@ def entries_of(element: Element) -> Iterator[str]:
                 yield text.strip()
 
 
+_LETTERS = {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss", "æ": "ae", "ø": "oe", "ł": "l"}
+"""What has no plain letter by itself; the editor's page has the same (web/src/text/names.ts)."""
+
+
 def identifier(text: str) -> str:
     """A text as a name of ours."""
-    found = re.sub(r"[^A-Za-z0-9_]", "_", text)
+    letters = "".join(_LETTERS.get(letter, letter) for letter in unicodedata.normalize("NFC", text))
+    plain = "".join(letter for letter in unicodedata.normalize("NFKD", letters) if not unicodedata.combining(letter))
+    if not plain.isascii() and not re.search(r"[A-Za-z0-9]", plain):
+        return "node"
+    found = re.sub(r"[^A-Za-z0-9_]", "_", plain)
     return found if re.fullmatch(NAME_PATTERN, found) else f"n_{found}"
+
+
+def title_of(text: str) -> str:
+    """A text as a name for people: one line, cut off at MAX_TITLE letters."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)[:MAX_TITLE].strip()
 
 
 def free(name: str, taken: frozenset[str]) -> str:

@@ -277,6 +277,8 @@ class _Tree:
 
     def _element(self, node: Node) -> Xml:
         element = self._call(node)
+        if node.title and "name" in element.attributes:
+            element.node, element.attributes["name"] = node.id, node.title
         if node.retry and node.repeat:
             raise DefinitionError("retry and repeat in one node", expected="one of them")
         if node.call.kind == Kind.ALL_OF and (node.retry or node.repeat):
@@ -478,7 +480,7 @@ class _Tree:
         while waiting:
             element = waiting.pop()
             waiting += element.children
-            id = element.attributes.get("name", "")
+            id = element.node or element.attributes.get("name", "")
             writes = any(reference.startswith(f"{id}.") for reference in self.entries)
             if id and id in seen and writes:
                 self._refuse(f"node {id!r}: several ways lead to it, and its outputs are used", self._place(id))

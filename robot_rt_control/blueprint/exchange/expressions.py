@@ -28,6 +28,8 @@ class Unit:
     """Of ParallelAll: its branches."""
     bounds: dict[str, Any] = field(default_factory=dict)
     """timeout, retry, repeat."""
+    title: str = ""
+    """How people see its name, if that is no id."""
     again: str = ""
     """It is done again without end, after "success" or "failure"."""
     at_most: int = 0

@@ -188,7 +188,8 @@ class GraphWriter:
         else:
             node = self._filled(unit)
             then = _candidates(success, failure, self._giving(unit))
-        self._nodes[unit.id] = {**node, **unit.bounds, **({"then": then} if then else {})}
+        shown = {"title": unit.title} if unit.title else {}
+        self._nodes[unit.id] = {**shown, **node, **unit.bounds, **({"then": then} if then else {})}
         return here
 
     def _giving(self, unit: Unit) -> list[str]:

@@ -16,6 +16,7 @@ from robot_rt_control.blueprint.exchange.elements import (
     integer,
     only,
     parts_of,
+    title_of,
 )
 from robot_rt_control.blueprint.exchange.expressions import FAILURES, Changed, Expression, If, Serial, Unit
 from robot_rt_control.blueprint.exchange.graph_writer import MadeSkill
@@ -147,7 +148,9 @@ class TreeReader:
         return makers.get(element.tag, self._leaf)(element)
 
     def _add(self, element: Element, call: dict[str, Any], id: str) -> Unit:
-        unit = Unit(element=element, id=self.free_id(element.attributes.get("name") or id), call=call)
+        shown = element.attributes.get("name", "")
+        unit = Unit(element=element, id=self.free_id(shown or id), call=call)
+        unit.title = "" if identifier(shown) == shown else title_of(shown)
         self.units.append(unit)
         return unit
 

@@ -17,6 +17,8 @@ class Xml:
     tag: str
     attributes: dict[str, str] = field(default_factory=dict)
     children: list[Xml] = field(default_factory=list)
+    node: str = ""
+    """Id of the node that it was made of, if its name is another one."""
 
     def lines(self, indent: str = "") -> Iterator[str]:
         given = "".join(f" {name}={quoteattr(value)}" for name, value in self.attributes.items())

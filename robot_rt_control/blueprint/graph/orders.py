@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from robot_rt_control.blueprint.graph.plan import Path
@@ -43,6 +43,14 @@ class Question:
     path: Path
     text: str
     answers: tuple[str, ...]
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """Answer → how people see it, if otherwise."""
+
+    def meant(self, answer: str) -> str:
+        """The answer that a person gave, by its own name or as people see it; empty: it is none of them."""
+        if answer in self.answers:
+            return answer
+        return next((each for each in self.answers if self.titles.get(each) == answer), "")
 
 
 @dataclass(frozen=True, kw_only=True)

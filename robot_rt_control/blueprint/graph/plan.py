@@ -70,6 +70,7 @@ class Call:
         parts: role of the skill → part, or role of the graph that calls it.
         until: the condition that ends a `wait_until`, or an action.
         answers: of `ask`.
+        titles: answer → how people see it, if otherwise.
         results: all of them, the standard ones included.
         outputs: names of those that it can give.
     """
@@ -81,6 +82,7 @@ class Call:
     branches: Mapping[str, Call] = field(default_factory=dict)
     until: str = ""
     answers: tuple[str, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
     results: Results = field(default_factory=lambda: STANDARD)
     outputs: tuple[str, ...] = ()
 
@@ -118,6 +120,8 @@ class Node:
 
     id: str
     call: Call
+    title: str = ""
+    """How people see its name; empty: as its id."""
     retry: int = 0
     repeat: int = 0
     timeout: Given | None = None
@@ -152,11 +156,13 @@ class Graph:
         outputs: name → what is computed when the graph ends, as far as it has a value.
         state: names among its references that are state variables → float, int or bool.
         results: all of them.
+        title: how people see its name; empty: as it is.
     """
 
     name: str
     start: str
     nodes: Mapping[str, Node]
+    title: str = ""
     parameters: Sequence[Parameter] = ()
     values: Mapping[str, Given] = field(default_factory=dict)
     reactions: tuple[GraphReaction, ...] = ()

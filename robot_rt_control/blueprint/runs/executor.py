@@ -311,6 +311,7 @@ class Executor:
             "what": RUN,
             "run": run.id,
             "skill": run.skill,
+            **({"title": title} if (title := run.plan.graphs[run.plan.root].title) else {}),
             "began": self._wall(),
             "source": start.source,
             "parts": list(run.parts),

@@ -25,6 +25,7 @@ class RunSummary:
         began: when, as people read it.
         result: empty: it has not ended.
         seconds: [s] of the loop's time, until its end or its last record.
+        title: how people see the skill's name, if otherwise.
         interrupted_at: nodes that ran when its process died, "drinks/open_bottle"; empty: it was not interrupted.
     """
 
@@ -37,6 +38,7 @@ class RunSummary:
     source: str
     interrupted_at: str = ""
     rehearsed: bool = False
+    title: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,6 +152,7 @@ def _read(path: Path, size: int) -> _Read:
         source=first["source"],
         interrupted_at=(nodes[-1] if nodes else "the beginning") if interrupted else "",
         rehearsed=first["rehearsed"],
+        title=first.get("title", ""),
     )
     uses: list[tuple[str, bool, float]] = []
     begun: dict[str, list[tuple[str, float]]] = {}

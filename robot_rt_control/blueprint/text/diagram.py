@@ -66,7 +66,8 @@ class _Builder:
                 self.switch(("", HAND), ("node", id), [])
             if not then:
                 self.switch(("node", id), self.end(DONE), [])
-            for candidate, label in zip(then, _labels(then, self.results_of(node)), strict=True):
+            titles = node.ask.titles if node.ask is not None else {}
+            for candidate, label in zip(then, _labels(then, self.results_of(node), titles), strict=True):
                 target = ("node", candidate.go) if candidate.go else self.end(candidate.end)
                 self.switch(("node", id), target, label)
         for reaction in content.reactions:
@@ -75,7 +76,7 @@ class _Builder:
                 label.append(Line(text="at its end", style="response"))
             self.switch(("", ANY), ("node", reaction.go), label)
         return Diagram(
-            title=template.name or template.source,
+            title=template.title or template.name or template.source,
             header=(*self.header(), *header_of(template.description, template.roles, template.parameters)),
             states=tuple(self.states.values()),
             switches=tuple(self.switches.values()),
@@ -113,7 +114,7 @@ class _Builder:
     # --- nodes ----------------------------------------------------------------------------------
 
     def state(self, id: str, node: CallKeys) -> State:
-        lines = [Line(text=id, style="title")]
+        lines = [Line(text=getattr(node, "title", None) or id, style="title")]
         kind, branches = next(branches_in(node), (None, None))
         if kind is None:
             lines += self.does(node)
@@ -182,17 +183,22 @@ def _built_in(call: CallKeys) -> Iterator[str]:
             if field.form == "values":
                 yield from (f"{name} := {_shown(given)}" for name, given in value.items())
             elif field.form == "words":
-                yield " / ".join(value)
+                titles = getattr(written, "titles", {})
+                yield " / ".join(titles.get(word, word) for word in value)
             else:
                 yield kind.shown.format(_shown(value) if isinstance(value, ValueWithUnit) else value)
 
 
-def _labels(then: list[CandidateKeys], results: Results) -> Iterator[list[Line]]:
-    """What each candidate's arrow says; where two take the same result, also which one is judged first."""
+def _labels(then: list[CandidateKeys], results: Results, titles: Mapping[str, str]) -> Iterator[list[Line]]:
+    """What each candidate's arrow says; where two take the same result, also which one is judged first.
+
+    Args:
+        titles: result → how people see it, if otherwise.
+    """
     taken = [{r for r, bad in results.items() if Candidate(on=c.on).takes(r, bad)} for c in then]
     for index, candidate in enumerate(then):
         shared = any(taken[index] & other for i, other in enumerate(taken) if i != index)
-        on = "" if candidate.on == (SUCCESS,) else ", ".join(candidate.on)
+        on = "" if candidate.on == (SUCCESS,) else ", ".join(titles.get(result, result) for result in candidate.on)
         conditions = _texts(" ".join(candidate.when.split()))
         if shared and not on and not conditions:
             on = "otherwise" if index else "success"

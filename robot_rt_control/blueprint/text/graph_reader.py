@@ -107,6 +107,7 @@ class GraphReader:
                 reactions.append(GraphReaction(when=reaction.when, go=reaction.go, once=reaction.at == "once"))
         return Graph(
             name=template.name,
+            title=template.title,
             start=start,
             nodes=nodes,
             parameters=template.parameters,
@@ -224,6 +225,7 @@ class GraphReader:
                 then.append(self._candidate(f"node {id!r}", candidate, call, place))
         return Node(
             id=id,
+            title=written.title or "",
             call=call,
             retry=written.retry,
             repeat=written.repeat,
@@ -285,9 +287,16 @@ class GraphReader:
             for wrong, got in _wrong_answers(written.ask.answers):
                 error = DefinitionError(f"{of}: ask: answers", expected=wrong, got=got)
                 self._add(error, *path, "ask", "answers")
+            for answer in written.ask.titles.keys() - answers:
+                error = DefinitionError(f"{of}: ask: titles", expected=unknown("answer", answer, answers))
+                self._add(error, *path, "ask", "titles", answer)
             text = self._text(f"{of}: ask", written.ask.text)
             return Call(
-                kind=Kind.ASK, arguments={"text": text}, answers=written.ask.answers, results=with_standard(answers)
+                kind=Kind.ASK,
+                arguments={"text": text},
+                answers=written.ask.answers,
+                titles=written.ask.titles,
+                results=with_standard(answers),
             )
         if written.set is not None:
             declared = {p.name: p for p in self.template.values}

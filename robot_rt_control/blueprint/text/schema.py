@@ -32,6 +32,8 @@ SCHEMA_FILE = Path(__file__).resolve().parents[2] / "blueprint.schema.json"
 _SKILL_PATTERN = rf"{TYPE_PATTERN}(?:@[1-9][0-9]{{0,8}})?"
 _MAX_TIMES = 1_000_000
 _LONGEST_S = 1e9
+MAX_TITLE = 100
+"""Letters of a name for people."""
 STATUSES = ("succeeded", "aborted", "canceled", "rejected")
 """Status of a goal of a ROS action."""
 MADE = ("ros_action", "ros_service", "publish", "topic", "python")
@@ -60,6 +62,13 @@ def _then(value: Any) -> Any:
     return [{"go": item} if isinstance(item, str) else item for item in listed]
 
 
+def _title(value: Any) -> Any:
+    if isinstance(value, str) and 0 < len(value) <= MAX_TITLE and value == value.strip() and value.isprintable():
+        return value
+    raise refuse(f"a name for people: one line of 1 to {MAX_TITLE} letters")
+
+
+Title = Annotated[str, BeforeValidator(_title, json_schema_input_type=Annotated[str, Field(max_length=MAX_TITLE)])]
 SkillName = Annotated[
     str, AfterValidator(_reference), Field(json_schema_extra={"pattern": f"^{_SKILL_PATTERN}$"})
 ]
@@ -91,6 +100,8 @@ class Question(Model):
 
     text: ValueOf
     answers: Names = ("yes", "no")
+    titles: Annotated[dict[Name, Title], Each] = {}
+    """How people see answers: {again: try again}."""
 
 
 class CallKeys(Model):
@@ -138,6 +149,8 @@ class CandidateKeys(Model):
 class NodeKeys(CallKeys):
     """A node of the graph."""
 
+    title: Title | None = None
+    """How people see its name."""
     retry: Times = 0
     """How often it is tried again after failures."""
     repeat: Times = 0
@@ -282,6 +295,8 @@ class SkillFile(Model):
     category: Annotated[str, AfterValidator(lambda word: _word("category", word, CATEGORIES)),
                         Field(json_schema_extra={"enum": list(CATEGORIES)})] = ""  # fmt: skip
     """Category of a capability."""
+    title: Title | None = None
+    """How people see its name."""
     description: str = ""
     scenarios: Names = ()
     """For which it is a value skill."""

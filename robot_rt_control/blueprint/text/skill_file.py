@@ -69,6 +69,7 @@ class SkillTemplate:
             raise AssertionError("unreadable without a mistake")
         self.content = content
         self.name, self.level, self.tags = content.name, content.level, content.tags
+        self.title = content.title or ""
         self.description = " ".join(content.description.split())
         self.roles = declared_roles(content, self.places, mistakes)
         self.parameters = declared_parameters(content.parameters, self.places, mistakes, content.roles)

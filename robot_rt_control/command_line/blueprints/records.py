@@ -32,7 +32,8 @@ def _said(record: Mapping[str, Any]) -> str:
         case "node":
             attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
             visit = f" (visit {record['visit']}{attempt})" if record["visit"] > 1 or attempt else ""
-            return f"{_indent(path)}{path}{visit}"
+            title = f" “{record['title']}”" if record.get("title") else ""
+            return f"{_indent(path)}{path}{title}{visit}"
         case "run":
             version = record.get("versions", {}).get(record["skill"])
             told = [f"run {record['run']} of {record['skill']}" + (f"@{version}" if version else "")]
@@ -52,7 +53,9 @@ def _said(record: Mapping[str, Any]) -> str:
             values = ", ".join(f"{name} = {'unknown' if v is None else v}" for name, v in decided["values"].items())
             return f"{_indent(path)}  → {record.get('go') or record.get('end')}" + (f"  ({values})" if values else "")
         case "question":
-            return f"{_indent(path)}{path} asks: {record['text']} ({' / '.join(record['answers'])})"
+            titles = record.get("titles", {})
+            answers = " / ".join(titles.get(answer, answer) for answer in record["answers"])
+            return f"{_indent(path)}{path} asks: {record['text']} ({answers})"
         case "log":
             return f"{_indent(path)}{path}: {record['text']}"
         case "set":

@@ -76,7 +76,8 @@ class OfflineRun:
         while True:
             for question in list(self.runner.questions.values()):
                 answers, path = list(question.answers), shown_path(question.path)
-                answer = self._next(path, answers) or self._asked(f"{path}: {question.text}", answers) or answers[0]
+                shown = [question.titles.get(each, each) for each in answers]
+                answer = self._next(path, answers) or self._asked(f"{path}: {question.text}", shown) or answers[0]
                 refused = self.runner.give(events.Answer(activity=question.activity, answer=answer))
                 if refused:
                     raise DefinitionError(f"node {path!r}: {refused}")

@@ -2,7 +2,7 @@
 
 import { later, t } from '../language/language.ts';
 import { type Graph, readGraph } from '../text/graph.ts';
-import { begin, edit, type History, redo, undo } from '../text/history.ts';
+import { begin, edit, type History, keptOf, redo, resume, undo } from '../text/history.ts';
 import type { Changes } from './changes.ts';
 import { type Draft, DraftStore } from './drafts.ts';
 import { type Mistake, mistakesOf } from './mistakes.ts';
@@ -17,6 +17,8 @@ export interface Doc {
     basedOn: number;
     savedText: string;
     readOnly: boolean;
+    /** It cannot be changed by anybody: not because this page may only watch. */
+    isFixed: boolean;
     graph: Graph;
     /** The last picture that could be read: a text with a slip while somebody types still has one. */
     shown: Graph;
@@ -42,6 +44,8 @@ export class Documents {
         private readonly changes: Changes,
         private readonly talk: Talk,
         private readonly picture: Picture,
+        /** Whether this page's link may change anything. */
+        private readonly mayEdit: () => boolean = () => true,
     ) {}
 
     /** The one that is shown. */
@@ -49,7 +53,10 @@ export class Documents {
         return this.all[this.active];
     }
 
-    open(text: string, from: Partial<Pick<Doc, 'savedName' | 'basedOn' | 'savedText' | 'readOnly'>> = {}): Doc {
+    open(
+        text: string,
+        from: Partial<Pick<Doc, 'savedName' | 'basedOn' | 'savedText' | 'readOnly' | 'history'>> = {},
+    ): Doc {
         const graph = readGraph(text);
         this.keys += 1;
         const doc: Doc = {
@@ -58,7 +65,7 @@ export class Documents {
             savedName: '',
             basedOn: 0,
             savedText: '',
-            readOnly: false,
+            isFixed: from.readOnly ?? false,
             graph,
             shown: graph,
             mistakes: [],
@@ -66,6 +73,7 @@ export class Documents {
             selection: [],
             link: null,
             ...from,
+            readOnly: from.readOnly === true || !this.mayEdit(),
         };
         this.all = [...this.all, doc];
         this.active = this.all.length - 1;
@@ -100,7 +108,14 @@ export class Documents {
         const doc = this.doc;
         if (!doc || text === doc.history.text) return;
         if (doc.readOnly) {
-            this.talk.say(t('This version cannot be changed. Make a copy of it under Properties.'), true);
+            this.talk.say(
+                t(
+                    this.mayEdit()
+                        ? 'This version cannot be changed. Make a copy of it under Properties.'
+                        : 'This link may watch and stop',
+                ),
+                true,
+            );
             return;
         }
         this.setHistory(doc, edit(doc.history, text, mark));
@@ -160,7 +175,8 @@ export class Documents {
         const doc = this.doc;
         if (!doc) return;
         const text = doc.history.text;
-        const mistakes = await mistakesOf(text, doc.graph);
+        // Who only watches may not ask for a check.
+        const mistakes = this.mayEdit() ? await mistakesOf(text, doc.graph) : [];
         const now = this.all.find((each) => each.key === doc.key);
         if (!now || now.history.text !== text) return;
         this.update(now, { mistakes, checked: text });
@@ -174,7 +190,8 @@ export class Documents {
             savedName: doc.savedName,
             basedOn: doc.basedOn,
             savedText: doc.savedText,
-            readOnly: doc.readOnly,
+            readOnly: doc.isFixed,
+            ...keptOf(doc.history),
         }));
         const hasRoom = this.drafts.keep({ docs, active: this.active });
         if (!hasRoom && this.hasRoom) this.talk.say(t(NO_ROOM), true);
@@ -183,7 +200,8 @@ export class Documents {
 
     async restore(): Promise<void> {
         const { docs, active } = await this.drafts.begin();
-        for (const { text, ...rest } of docs) this.open(text, rest);
+        for (const { text, past, future, ...rest } of docs)
+            this.open(text, { ...rest, history: resume(text, past, future) });
         this.active = Math.min(active, Math.max(this.all.length - 1, 0));
         this.keep();
         const look = (): void => {

@@ -7,6 +7,9 @@ export interface Draft {
     basedOn: number;
     savedText: string;
     readOnly: boolean;
+    /** Its edits, to be undone and redone; of a draft of an earlier version of this page: none. */
+    past?: unknown;
+    future?: unknown;
 }
 
 export interface Drafts {
@@ -90,8 +93,13 @@ export class DraftStore {
         return { docs, active: mine.active };
     }
 
-    /** False: the browser has no room for them. */
+    /** False: the browser has no room for them. If it has too little, their edits are left out. */
     keep(drafts: Drafts): boolean {
+        const bare = { ...drafts, docs: drafts.docs.map(({ past: _, future: __, ...draft }) => draft) };
+        return this.write(drafts) || this.write(bare);
+    }
+
+    private write(drafts: Drafts): boolean {
         try {
             localStorage.setItem(this.own, JSON.stringify(drafts));
             return true;

@@ -3,6 +3,7 @@
 import { t } from '../language/language.ts';
 import { ask } from '../server.ts';
 import { callsOf } from '../text/graph.ts';
+import { data } from '../text/yaml_edit.ts';
 import type {
     ActionType,
     Answer,
@@ -31,6 +32,9 @@ export class Library {
     /** What a motion command of a program can have. */
     motionKeys: ParameterInfo[] = [];
     private readonly byName = seen((skills: SkillInfo[]) => new Map(skills.map((each) => [each.name, each])));
+    private readonly titles = seen(
+        (skills: SkillInfo[]) => new Map(skills.map((each) => [each.name, titleIn(each.text) || each.name])),
+    );
     private readonly states = seen((types: Library['types'], programs: ProgramInfo[]) =>
         statesOf(types.values(), programs),
     );
@@ -85,7 +89,7 @@ export class Library {
     }
 
     async loadSkills(): Promise<void> {
-        const answer = await ask<Answer & { skills?: SkillInfo[] }>('list_skills', {});
+        const answer = await ask<Answer & { skills?: SkillInfo[] }>('list_skills', { with_text: true });
         if (answer.success) {
             this.skills = answer.skills ?? [];
             this.loaded.add('skills');
@@ -113,6 +117,17 @@ export class Library {
         // Its own exits; the executor knows which of them are failures.
         const fails = (exit: string): boolean => known?.failures.includes(exit) ?? false;
         return { ...own, results: own.results.filter((exit) => !fails(exit)), failures: own.results.filter(fails) };
+    }
+
+    /** Names that are taken. */
+    get names(): ReadonlySet<string> {
+        return new Set(this.byName(this.skills).keys());
+    }
+
+    /** How people see a skill's name: its title, or the name itself. */
+    shown(reference: string): string {
+        const name = base(reference);
+        return this.titles(this.skills).get(name) ?? name;
     }
 
     /** A skill that the executor of blueprints knows. */
@@ -176,6 +191,13 @@ export class Library {
         }
         return found;
     }
+}
+
+/** The title of a skill's text; empty: it has none. */
+function titleIn(text: string): string {
+    const [line] = /^title:.*$/m.exec(text) ?? [];
+    const found = line === undefined ? undefined : (data(line) as { title?: unknown } | undefined)?.title;
+    return typeof found === 'string' ? found : '';
 }
 
 /** Compute it again only for other arguments. */

@@ -70,6 +70,11 @@ export class Me {
         return this.person?.may_operate === true;
     }
 
+    /** Whether it is known that this page's link may watch and stop, and nothing else. */
+    get onlyWatches(): boolean {
+        return this.person !== null && !this.person.may_operate;
+    }
+
     /** Ask for something, and show why not. */
     async do<T extends Answer>(name: string, request: object, done = ''): Promise<T> {
         const answer = await ask<T>(name, request);

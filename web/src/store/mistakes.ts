@@ -16,7 +16,13 @@ export interface Mistake {
     place: Path;
 }
 
+/** A text that nothing was put into yet. */
+export function isEmpty(graph: Graph): boolean {
+    return graph.problem === '' && graph.name !== '' && graph.nodes.length === 0 && graph.is === null;
+}
+
 export async function mistakesOf(text: string, graph: Graph): Promise<Mistake[]> {
+    if (isEmpty(graph)) return []; // it is only begun: that is no mistake
     const answer = await ask<SaveAnswer>(graph.isProgram ? 'save_program' : 'save_skill', { text, check_only: true });
     const stateOf = (line: number): string => (graph.isProgram ? placeOfLine(text, line).state : '');
     const placeOf = (what: string, got: string, node: string): Path =>

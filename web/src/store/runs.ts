@@ -79,6 +79,10 @@ export class Runs {
         return mine ?? runs.find((node) => node.state !== 'ended') ?? runs[runs.length - 1];
     }
 
+    get isUnderWay(): boolean {
+        return this.run !== undefined && this.run.state !== 'ended';
+    }
+
     /** Of the run that is shown. */
     get nodes(): LiveNode[] {
         const run = this.run?.run;

@@ -14,7 +14,7 @@ import { Versions } from './versions.ts';
 
 export class Store extends Page {
     readonly picture = new Picture();
-    readonly docs = new Documents(this.changes, this.talk, this.picture);
+    readonly docs = new Documents(this.changes, this.talk, this.picture, () => !this.me.onlyWatches);
     readonly library = new Library(this.changes, this.docs);
     readonly runs: Runs = new Runs(this.changes, this.docs, this.link);
     readonly drawn = new Drawn(this.changes, this.docs, this.link, this.runs);

@@ -33,7 +33,7 @@ export class Versions {
             (doc) =>
                 doc.savedName === name &&
                 (version === 0
-                    ? !doc.readOnly || isLibrary
+                    ? !doc.isFixed || isLibrary
                     : doc.basedOn === version && doc.history.text === doc.savedText),
         );
         if (at >= 0) {
@@ -150,7 +150,7 @@ export class Versions {
         const answer = await this.me.do<Found>(list, { name: doc.savedName, with_text: true });
         const found = (answer.skills ?? answer.programs)?.[0];
         if (!found) return;
-        if (doc.readOnly) await (isProgram ? this.openProgram(doc.savedName) : this.openSkill(doc.savedName));
+        if (doc.isFixed) await (isProgram ? this.openProgram(doc.savedName) : this.openSkill(doc.savedName));
         else if (doc.history.text === doc.savedText) this.takeTheirs(found.text, found.version);
         else this.talk.show({ kind: 'overtaken', text: found.text, version: found.version });
     }

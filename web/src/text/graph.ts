@@ -22,6 +22,8 @@ export interface Candidate {
 
 export interface GraphNode {
     id: string;
+    /** How people see its name; empty: as its id. */
+    title: string;
     /** skill, wait, say, …; empty: nothing yet, or several. */
     kind: string;
     /** The skill or action type; empty: it is built in. */
@@ -44,6 +46,8 @@ export interface Reaction {
 export interface Graph {
     isProgram: boolean;
     name: string;
+    /** How people see its name; empty: as it is. */
+    title: string;
     level: string;
     nodes: GraphNode[];
     reactions: Reaction[];
@@ -126,6 +130,7 @@ export function detailOf(content: Json): string {
 export const EMPTY: Graph = {
     isProgram: false,
     name: '',
+    title: '',
     level: 'blueprint',
     nodes: [],
     reactions: [],
@@ -157,6 +162,7 @@ function skillGraph(content: Json): Graph {
         const kind = kindOf(body);
         return {
             id,
+            title: typeof body.title === 'string' ? body.title : '',
             kind,
             skill: kind === 'skill' ? String(body.skill) : '',
             detail: detailOf(body),
@@ -173,6 +179,7 @@ function skillGraph(content: Json): Graph {
     return {
         isProgram: false,
         name: String(content.name ?? ''),
+        title: typeof content.title === 'string' ? content.title : '',
         level: String(content.level ?? 'blueprint'),
         nodes,
         reactions,
@@ -180,6 +187,19 @@ function skillGraph(content: Json): Graph {
         content,
         problem: '',
     };
+}
+
+/** How often and how long a node is tried, in short; empty: once, without end. */
+export function boundsOf(content: Json): string {
+    const { retry, repeat, timeout } = content;
+    const written = isRecord(timeout) ? timeout.value : timeout;
+    return [
+        Number(retry) > 0 ? t('up to {n} attempts', { n: Number(retry) + 1 }) : '',
+        Number(repeat) > 0 ? t('{n} times', { n: Number(repeat) + 1 }) : '',
+        written !== undefined && written !== null ? t('at most {seconds} s', { seconds: short(written) }) : '',
+    ]
+        .filter(Boolean)
+        .join(', ');
 }
 
 /** The label of a link: what has to hold. */

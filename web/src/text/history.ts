@@ -18,6 +18,50 @@ export function begin(text: string): History {
     return { text, past: [], future: [] };
 }
 
+/** What of a history is worth a place in a browser's store [letters]. */
+const KEPT = 200_000;
+
+/** The latest edits of a history, for a page that is opened again. */
+export function keptOf({ past, future }: History): Pick<History, 'past' | 'future'> {
+    let room = KEPT;
+    const newest = (changes: readonly Change[]): Change[] => {
+        const found: Change[] = [];
+        for (const change of changes) {
+            room -= change.removed.length + change.inserted.length + 40;
+            if (room < 0) break;
+            found.push(change);
+        }
+        return found;
+    };
+    return { past: newest([...past].reverse()).reverse(), future: newest(future) };
+}
+
+function isChange(value: unknown): value is Change {
+    const it = value as Partial<Change> | null;
+    return (
+        typeof it === 'object' &&
+        it !== null &&
+        Number.isInteger(it.at) &&
+        [it.removed, it.inserted, it.mark].every((each) => typeof each === 'string')
+    );
+}
+
+/** A history that was kept, as far as it fits the text. */
+export function resume(text: string, past: unknown, future: unknown): History {
+    const fitting = (changes: unknown, side: 'inserted' | 'removed', step: typeof applied): Change[] => {
+        const found: Change[] = [];
+        let now = text;
+        for (const change of Array.isArray(changes) ? changes : []) {
+            if (!isChange(change) || !now.startsWith(change[side], change.at)) break;
+            found.push(change);
+            now = step(now, change);
+        }
+        return found;
+    };
+    const before = fitting(Array.isArray(past) ? [...past].reverse() : [], 'inserted', reverted);
+    return { text, past: before.reverse(), future: fitting(future, 'removed', applied) };
+}
+
 function difference(before: string, after: string, mark: string): Change {
     const most = Math.min(before.length, after.length);
     let at = 0;

@@ -56,6 +56,7 @@ function stateNode(id: string, action: unknown, start: string[], view: unknown):
     ];
     return {
         id,
+        title: '',
         kind: 'skill',
         skill: String(body.use ?? body.type ?? ''),
         detail: detail.join(', '),
@@ -72,6 +73,7 @@ export function programGraph(content: Json): Graph {
     return {
         isProgram: true,
         name: String(content.name ?? ''),
+        title: '',
         level: 'program',
         nodes: Object.entries(actions).map(([id, action]) => stateNode(id, action, start, content.view)),
         reactions: listed(content.reactions).flatMap((reaction, index): Reaction[] => {

@@ -230,6 +230,22 @@ function addPair(text: string, map: YAMLMap, key: string, value: Value): string 
     return splice(text, at, at, `${feed}${indent}${blockPair(key, value, indent)}\n`);
 }
 
+/** Put a new key before the others of a mapping; at the top level after the first one, which is the name. */
+export function setFirst(text: string, path: Path, key: string, value: Value): string {
+    const map = nodeAt(parse(text), path);
+    const first = isMap(map) ? (map.items[0] as Pair | undefined) : undefined;
+    if (!isMap(map) || first === undefined) return set(text, [...path, key], value);
+    const [start] = rangeOf(first.key);
+    if (map.flow) return splice(text, start, start, `${scalarText(key, true)}: ${render(value)}, `);
+    if (path.length > 0) {
+        const indent = ' '.repeat(start - lineStart(text, start));
+        return splice(text, start, start, `${blockPair(key, value, indent)}\n${indent}`);
+    }
+    const at = lineEnd(text, pairEnd(text, first));
+    const feed = text[at - 1] !== '\n' ? '\n' : '';
+    return splice(text, at, at, `${feed}${blockPair(key, value, '')}\n`);
+}
+
 /** Insert an item into a list; a list that is missing is made. */
 export function insert(text: string, path: Path, index: number, value: Value): string {
     const list = nodeAt(parse(text), path);

@@ -2,12 +2,14 @@ import { useEffect, useState } from 'react';
 import { LanguageChoice } from '../language/LanguageChoice.tsx';
 import { later, t } from '../language/language.ts';
 import { Operator, Release, Speed } from '../operate/Operator.tsx';
+import { isEmpty } from '../store/mistakes.ts';
 import { store, useStill, useStore } from '../store/store.ts';
 import { disconnect } from '../text/blueprint_edits.ts';
 import { arrangeAll, hasPlaces } from '../text/folds.ts';
-import { Canvas } from './Canvas.tsx';
+import { Canvas, openMenu } from './Canvas.tsx';
 import { Dialogs } from './dialogs/Dialogs.tsx';
 import { Entered } from './Entered.tsx';
+import { FindNode } from './FindNode.tsx';
 import { Inspector } from './Inspector.tsx';
 import { Lost } from './Lost.tsx';
 import { Notice } from './Notice.tsx';
@@ -47,6 +49,7 @@ function keys(event: KeyboardEvent): void {
     if (control && key === 'enter')
         return take(() => document.querySelector<HTMLButtonElement>('.start-button')?.click());
     const inText = (event.target as HTMLElement | null)?.classList.contains('text-editor') ?? false;
+    if (store.me.onlyWatches && (control || key === 'delete' || key === 'backspace') && !'caf'.includes(key)) return;
     if (!inText && control && key === 's') return take(() => void store.versions.save()); // the text has its own
     if (!inText && control && (key === 'y' || (key === 'z' && event.shiftKey))) return take(() => store.docs.redo());
     if (!inText && control && key === 'z') return take(() => store.docs.undo());
@@ -57,7 +60,7 @@ function keys(event: KeyboardEvent): void {
         return take(() => store.docs.select((store.docs.doc?.graph.nodes ?? []).map((node) => node.id)));
     if (event.altKey && key === '0')
         return take(() => {
-            store.picture.fit();
+            store.picture.fit('all');
             store.changes.tell();
         });
     if (control || event.altKey) return;
@@ -81,21 +84,8 @@ function keys(event: KeyboardEvent): void {
         if (link) return take(() => store.docs.edit((text) => disconnectLink(text, link)));
         return take(() => store.building.remove());
     }
-    if (key === 'f') return take(() => store.building.foldOrUnfold());
-    if (key === 'm' && document.querySelectorAll('.react-flow__node.selected').length === 1) {
-        return take(() => {
-            const box = document.querySelector('.react-flow__node.selected');
-            const place = box?.getBoundingClientRect();
-            box?.dispatchEvent(
-                new MouseEvent('contextmenu', {
-                    bubbles: true,
-                    cancelable: true,
-                    clientX: place?.right ?? 0,
-                    clientY: place?.top ?? 0,
-                }),
-            );
-        });
-    }
+    if (key === 'f' && !store.me.onlyWatches) return take(() => store.building.foldOrUnfold());
+    if (key === 'm' && document.querySelectorAll('.react-flow__node.selected').length === 1) return take(openMenu);
     const onNode = (event.target as HTMLElement | null)?.closest?.('.react-flow__node');
     if (key === 'enter' && onNode?.classList.contains('selected')) {
         take(() => {
@@ -111,7 +101,7 @@ function disconnectLink(text: string, link: { node: string; index: number }): st
     return disconnect(text, link.node, link.index);
 }
 
-function show(panel: string): void {
+function show(panel: 'skills' | 'form'): void {
     window.dispatchEvent(new CustomEvent('show-panel', { detail: panel }));
 }
 
@@ -119,7 +109,7 @@ export function App() {
     const it = useStill();
     useEffect(() => {
         const paste = (event: ClipboardEvent): void => {
-            if (isTyping(event.target) || store.talk.dialog) return;
+            if (isTyping(event.target) || store.talk.dialog || store.me.onlyWatches) return;
             event.preventDefault();
             store.building.paste(event.clipboardData?.getData('text/plain') ?? '');
         };
@@ -152,15 +142,60 @@ export function App() {
                 <div className="app" inert={it.talk.dialog !== null}>
                     <Top />
                     <Lost hasBlueprints />
-                    <div className="columns">
-                        <Left />
-                        <Centre />
-                        <Right />
-                    </div>
+                    <Columns />
                 </div>
             </Entered>
             <Notice />
             <Dialogs />
+        </>
+    );
+}
+
+type Pane = 'left' | 'centre' | 'right';
+
+/** Side by side; on a narrow page one or two of them, as a person chooses. */
+function Columns() {
+    const it = useStore();
+    const [pane, setPane] = useState<Pane>('centre');
+    const question = it.runs.nodes.some((node) => node.question !== '');
+    useEffect(() => {
+        const take = (event: Event): void => setPane((event as CustomEvent).detail === 'skills' ? 'left' : 'right');
+        const skills = (): void => {
+            show('skills');
+            requestAnimationFrame(() => window.dispatchEvent(new Event('find-skill')));
+        };
+        window.addEventListener('show-panel', take);
+        window.addEventListener('show-skills', skills);
+        return () => {
+            window.removeEventListener('show-panel', take);
+            window.removeEventListener('show-skills', skills);
+        };
+    }, []);
+    useEffect(() => {
+        if (question) setPane('right');
+    }, [question]);
+    // What was opened from a shelf is to be seen.
+    const doc = it.docs.doc?.key;
+    useEffect(() => setPane((now) => (now === 'left' && doc !== undefined ? 'centre' : now)), [doc]);
+    const names: [Pane, string][] = [
+        ['left', t('Skills and files')],
+        ['centre', t('Picture')],
+        ['right', t(question ? 'Run: a question' : it.runs.isUnderWay ? 'Run ●' : 'Form and run')],
+    ];
+    return (
+        <>
+            <nav className="panes" aria-label={t('What is shown')}>
+                {names.map(([name, text]) => (
+                    <button key={name} aria-pressed={pane === name} onClick={() => setPane(name)}>
+                        {text}
+                    </button>
+                ))}
+            </nav>
+            <div className={`columns shows-${pane}`}>
+                <Left />
+                <Centre />
+                <Right />
+            </div>
         </>
     );
 }
@@ -310,7 +345,7 @@ function Centre() {
                         <button
                             aria-current={n === it.docs.active ? 'page' : undefined}
                             onClick={() => it.docs.activate(n)}>
-                            {each.graph.name || t('unnamed')}
+                            {each.graph.title || each.graph.name || t('unnamed')}
                             {each.history.text !== each.savedText && <span title={t('not saved')}> ●</span>}
                         </button>
                         <button
@@ -329,13 +364,15 @@ function Centre() {
                         </button>
                     </div>
                 ))}
-                <button
-                    className="small new-doc"
-                    aria-label={t('New blueprint')}
-                    title={t('New blueprint')}
-                    onClick={() => it.talk.show({ kind: 'new' })}>
-                    +
-                </button>
+                {!it.me.onlyWatches && (
+                    <button
+                        className="small new-doc"
+                        aria-label={t('New blueprint')}
+                        title={t('New blueprint')}
+                        onClick={() => it.talk.show({ kind: 'new' })}>
+                        +
+                    </button>
+                )}
                 <button
                     className="robot-tab"
                     aria-pressed={it.picture.view === 'robot'}
@@ -365,55 +402,49 @@ function Centre() {
                         {t('Text')}
                     </button>
                     <span className="gap" />
-                    <button disabled={doc.history.past.length === 0} onClick={() => it.docs.undo()} title={t('Ctrl+Z')}>
-                        {t('Undo')}
-                    </button>
+                    {!doc.readOnly && (
+                        <>
+                            <button
+                                disabled={doc.history.past.length === 0}
+                                onClick={() => it.docs.undo()}
+                                title={t('Ctrl+Z')}>
+                                {t('Undo')}
+                            </button>
+                            <button
+                                disabled={doc.history.future.length === 0}
+                                onClick={() => it.docs.redo()}
+                                title={t('Ctrl+Y')}>
+                                {t('Redo')}
+                            </button>
+                            <button
+                                disabled={!hasPlaces(doc.graph)}
+                                onClick={() => {
+                                    it.docs.edit((text) => arrangeAll(text));
+                                    it.picture.fit();
+                                    it.changes.tell();
+                                }}
+                                title={t('Place all nodes anew')}>
+                                {t('Arrange')}
+                            </button>
+                        </>
+                    )}
                     <button
-                        disabled={doc.history.future.length === 0}
-                        onClick={() => it.docs.redo()}
-                        title={t('Ctrl+Y')}>
-                        {t('Redo')}
-                    </button>
-                    <button
-                        disabled={!hasPlaces(doc.graph)}
                         onClick={() => {
-                            it.docs.edit((text) => arrangeAll(text));
-                            it.picture.fitWanted += 1;
-                            it.changes.tell();
-                        }}
-                        title={t('Place all nodes anew')}>
-                        {t('Arrange')}
-                    </button>
-                    <button
-                        onClick={() => {
-                            it.picture.fitWanted += 1;
+                            it.picture.fit('all');
                             it.changes.tell();
                         }}
                         title={t('Alt+0')}>
                         {t('Fit')}
                     </button>
-                    <input
-                        className="find-node"
-                        list="node-names"
-                        placeholder={t('Find a node')}
-                        aria-label={t('Find a node')}
-                        onChange={(event) => {
-                            const id = event.target.value;
-                            if (doc.graph.nodes.some((node) => node.id === id)) it.docs.select([id]);
-                        }}
-                    />
-                    <datalist id="node-names">
-                        {doc.graph.nodes.map((node) => (
-                            <option key={node.id} value={node.id} />
-                        ))}
-                    </datalist>
+                    <Follow />
+                    <FindNode key={doc.key} />
                     <span className="gap" />
                     {doc.savedName !== '' && !doc.graph.isProgram && (
                         <button onClick={() => it.talk.show({ kind: 'expand', name: doc.savedName })}>
                             {t('Expand')}
                         </button>
                     )}
-                    {mistakes > 0 && !doc.graph.isProgram && (
+                    {mistakes > 0 && !doc.graph.isProgram && !doc.readOnly && (
                         <button
                             disabled={!isChanged || !it.me.mayOperate || doc.readOnly || doc.graph.problem !== ''}
                             onClick={() => void it.versions.save({ draft: true })}
@@ -421,13 +452,15 @@ function Centre() {
                             {t('Keep draft')}
                         </button>
                     )}
-                    <button
-                        className="primary"
-                        disabled={!isChanged || !it.me.mayOperate || doc.readOnly}
-                        onClick={() => void it.versions.save()}
-                        title={t('Ctrl+S')}>
-                        {t('Save')}
-                    </button>
+                    {!it.me.onlyWatches && (
+                        <button
+                            className="primary"
+                            disabled={!isChanged || !it.me.mayOperate || doc.readOnly || isEmpty(doc.graph)}
+                            onClick={() => void it.versions.save()}
+                            title={t('Ctrl+S')}>
+                            {t('Save')}
+                        </button>
+                    )}
                 </div>
             )}
             {doc && <Versions />}
@@ -440,7 +473,7 @@ function Centre() {
                     <Canvas />
                 )}
             </div>
-            {doc && (
+            {doc && !it.me.onlyWatches && (
                 <footer
                     className="mistakes"
                     role="status"
@@ -448,7 +481,13 @@ function Centre() {
                     aria-busy={doc.checked !== doc.history.text}>
                     {doc.mistakes.length === 0 ? (
                         <p className="good-line">
-                            {t(doc.checked === doc.history.text ? 'No mistakes.' : 'Checking …')}
+                            {t(
+                                doc.checked !== doc.history.text
+                                    ? 'Checking …'
+                                    : isEmpty(doc.graph)
+                                      ? 'Nothing is in it yet.'
+                                      : 'No mistakes.',
+                            )}
                         </p>
                     ) : (
                         <details open={mistakes > 0}>
@@ -462,7 +501,7 @@ function Centre() {
                                     <li key={n} className={mistake.warning ? 'warning' : 'bad'}>
                                         <button
                                             className="plain-button"
-                                            onClick={() => mistake.node && it.docs.select([mistake.node])}>
+                                            onClick={() => mistake.node && it.picture.goTo(mistake.node, it.docs)}>
                                             {mistake.line > 0 && (
                                                 <b>
                                                     {t('line {line}', { line: mistake.line })}
@@ -479,6 +518,23 @@ function Centre() {
                 </footer>
             )}
         </main>
+    );
+}
+
+/** Whether the picture goes to the node that runs. */
+function Follow() {
+    const it = useStore();
+    if (!it.runs.isUnderWay) return null;
+    return (
+        <button
+            aria-pressed={it.picture.follows}
+            onClick={() => {
+                it.picture.follows = !it.picture.follows;
+                it.changes.tell();
+            }}
+            title={t('The picture goes to the node that runs')}>
+            {t('Follow')}
+        </button>
     );
 }
 

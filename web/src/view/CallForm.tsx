@@ -3,10 +3,11 @@ import type { Mistake } from '../store/mistakes.ts';
 import { useStore } from '../store/store.ts';
 import { setField, typed } from '../text/blueprint_edits.ts';
 import { addBranch, changeBranch, removeBranch, renameBranch } from '../text/branches.ts';
-import { isRecord, type Json, kindOf, texts } from '../text/graph.ts';
+import { isRecord, type Json, kindOf } from '../text/graph.ts';
 import { brief, isUnder, mistakesAt } from '../text/mistake_place.ts';
 import { BAD_NAME, NAME } from '../text/names.ts';
 import { allKinds, kindNamed, kindsWith, writtenIn } from '../text/node_kinds.ts';
+import { nameAnswers, shownAnswers } from '../text/shown_names.ts';
 import { type Path, set, type Value } from '../text/yaml_edit.ts';
 import type { NodeField, NodeKind, SkillInfo } from '../wire.ts';
 import { levelName } from './Canvas.tsx';
@@ -188,17 +189,10 @@ function BuiltIn({
             return (
                 <Field
                     label={label}
-                    value={texts(value ?? field.default).join(', ')}
+                    value={shownAnswers(content, value ?? field.default)}
                     hint={hint}
                     bad={bad}
-                    change={(next) =>
-                        put(
-                            next
-                                .split(',')
-                                .map((each) => each.trim())
-                                .filter(Boolean),
-                        )
-                    }
+                    change={(next) => it.docs.edit((text) => nameAnswers(text, path, next), `field ${at.join('.')}`)}
                 />
             );
         case 'values':

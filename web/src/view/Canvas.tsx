@@ -32,13 +32,18 @@ import { base } from '../store/ran.ts';
 import { store, useStore } from '../store/store.ts';
 import { addCandidate, connect, disconnect } from '../text/blueprint_edits.ts';
 import { moveBox as moveNode, nodesOf } from '../text/folds.ts';
+import { boundsOf } from '../text/graph.ts';
+import { shownName } from '../text/names.ts';
 import { addReaction, moveLink, setStart } from '../text/program_edits.ts';
+import { shownNode, shownResult } from '../text/shown_names.ts';
 import { type Way, wayOf } from '../way.ts';
 import type { Answer } from '../wire.ts';
 import { detour } from './detour.ts';
 import { FoldedNode, FoldMenu } from './Folded.tsx';
 import { foldPicture } from './folding.ts';
+import { useInSight } from './in_sight.ts';
 import { type Box, kept, type Link, layoutRequest, pictureOf } from './picture.ts';
+import { FirstSteps, Welcome } from './Welcome.tsx';
 
 export interface NodeData extends Record<string, unknown> {
     box: Box;
@@ -47,6 +52,9 @@ export interface NodeData extends Record<string, unknown> {
     result: string;
     failure: boolean;
     count: number;
+    attempt: number;
+    /** How often and how long it is tried. */
+    bounds: string;
     mistake: string;
     warning: boolean;
     breakpoint: boolean;
@@ -110,11 +118,16 @@ const SkillNode = memo(function SkillNode({ data, selected }: NodeProps<Node<Nod
             <Handle type="target" position={Position.Top} id="in" />
             <div className="node-head">
                 {data.breakpoint && <span className="breakpoint" title={t('breakpoint')} />}
-                <span className="node-id">{node.id}</span>
+                <span className="node-id" title={node.title === '' ? undefined : node.id}>
+                    {shownName(node)}
+                </span>
                 {data.isStart && <span className="chip start-chip">{t('start')}</span>}
                 {data.count > 1 && <span className="chip">{data.count}×</span>}
+                {data.attempt > 1 && <span className="chip attempt-chip">{t('attempt {n}', { n: data.attempt })}</span>}
                 {data.state !== '' && <span className="chip state-chip">{t(STATES[data.state] ?? data.state)}</span>}
-                {data.state === '' && data.result !== '' && <span className="chip result-chip">{data.result}</span>}
+                {data.state === '' && data.result !== '' && (
+                    <span className="chip result-chip">{shownResult(node, data.result)}</span>
+                )}
                 {data.jump && <span className="chip jump-chip">{t('jump waits')}</span>}
                 {data.mistake !== '' && (
                     <span className="mistake-sign" role="img" aria-label={t('mistake')}>
@@ -122,12 +135,15 @@ const SkillNode = memo(function SkillNode({ data, selected }: NodeProps<Node<Nod
                     </span>
                 )}
             </div>
-            <div className="node-skill">{node.skill || t(node.kind.replace('_', ' ')) || t('does nothing yet')}</div>
+            <div className="node-skill">
+                {store.library.shown(node.skill) || t(node.kind.replace('_', ' ')) || t('does nothing yet')}
+            </div>
             {(data.governs || node.detail) !== '' && (
                 <div className={data.governs ? 'node-detail governs' : 'node-detail'}>
                     {data.governs || node.detail}
                 </div>
             )}
+            {data.bounds !== '' && <div className="node-detail node-bounds">{data.bounds}</div>}
             {data.reaction !== '' && (
                 <div className="reaction-mark" title={t('A reaction leads here from any node')}>
                     ⚡ {data.reaction}
@@ -136,7 +152,7 @@ const SkillNode = memo(function SkillNode({ data, selected }: NodeProps<Node<Nod
             <div className={box.ports.length > 1 ? 'ports' : 'ports single'}>
                 {box.ports.map((port) => (
                     <div className={port.failure ? 'port failure' : 'port'} key={port.name}>
-                        {box.ports.length > 1 && port.name}
+                        {box.ports.length > 1 && shownResult(node, port.name)}
                         <Handle
                             type="source"
                             position={Position.Bottom}
@@ -355,7 +371,11 @@ function Flow() {
         () =>
             graph
                 ? foldPicture(
-                      pictureOf(graph, (name) => it.library.skill(name)),
+                      pictureOf(
+                          graph,
+                          (name) => it.library.skill(name),
+                          (name) => it.library.shown(name),
+                      ),
                       graph,
                   )
                 : null,
@@ -437,7 +457,7 @@ function Flow() {
                 selectable: box.node !== null,
                 focusable: box.node !== null,
                 ariaLabel: box.node
-                    ? t('Node {node}: {what}', { node: box.id, what: box.node.skill || box.node.kind })
+                    ? t('Node {node}: {what}', { node: shownName(box.node), what: box.node.skill || box.node.kind })
                     : t('End {name}', { name: box.end }),
                 ariaRole: 'button',
                 data: {
@@ -447,9 +467,11 @@ function Flow() {
                     result: visited?.result ?? '',
                     failure: isFailure,
                     count: now?.visit ?? visited?.count ?? 0,
+                    attempt: now?.attempt ?? (visited?.running ? visited.attempt : 0),
+                    bounds: box.node && !graph.isProgram ? boundsOf(box.node.content) : '',
                     mistake: wrong.map((mistake) => mistake.text).join('\n'),
                     warning: wrong.every((mistake) => mistake.warning),
-                    breakpoint: ids.some((id) => points.has(full(id)) || own.has(id)),
+                    breakpoint: ids.some((id) => (prefix !== null && points.has(full(id))) || own.has(id)),
                     jump: !replay && paths.includes(run?.jump ?? ''),
                     isStart: box.fold ? ids.includes(first) : (box.node?.isStart ?? false),
                     reaction: reaction ? reaction.when : '',
@@ -588,17 +610,21 @@ function Flow() {
         if (changed.length > 0) requestAnimationFrame(() => update(changed));
     }, [picture, update]);
 
-    const fitted = useRef(-1);
-    const [fits, setFits] = useState(-1);
-    useEffect(() => {
-        if (!isLaid || fitted.current === it.picture.fitWanted) return;
-        const wanted = it.picture.fitWanted;
-        fitted.current = wanted;
-        setTimeout(
-            () => void flow.fitView({ padding: 0.12, maxZoom: 1.1, duration: 0 }).then(() => setFits(wanted)),
-            60,
-        );
-    }, [isLaid, it.picture.fitWanted, flow]);
+    const canvas = useRef<HTMLDivElement>(null);
+    const fits = useInSight({
+        flow,
+        canvas,
+        nodes: computed,
+        isLaid,
+        start,
+        running: computed.filter((node) => node.data.state !== '').map((node) => node.id),
+        boxOf: (id) => picture?.boxes.find((box) => box.id === id || box.fold?.nodes.includes(id))?.id ?? id,
+    });
+    const stopFollowing = useCallback((event: MouseEvent | TouchEvent | null) => {
+        if (event === null || !store.picture.follows || !store.runs.isUnderWay) return;
+        store.picture.follows = false;
+        store.changes.tell();
+    }, []);
     const isBusy = computed.length > 0 && (!isLaid || drawn !== computed || fits !== it.picture.fitWanted);
 
     const onNodesChange = useCallback((changes: NodeChange<Node<NodeData>>[]) => {
@@ -704,7 +730,12 @@ function Flow() {
     if (!doc || !graph) return <Welcome />;
     const find = menu ? graph.nodes.find((node) => node.id === menu.node) : undefined;
     return (
-        <div className="canvas" aria-busy={isBusy} onDrop={drop} onDragOver={(event) => event.preventDefault()}>
+        <div
+            ref={canvas}
+            className="canvas"
+            aria-busy={isBusy}
+            onDrop={drop}
+            onDragOver={(event) => event.preventDefault()}>
             <ReactFlow
                 nodes={nodes}
                 edges={edges}
@@ -725,7 +756,8 @@ function Flow() {
                 selectionKeyCode="Shift"
                 multiSelectionKeyCode={['Control', 'Meta']}
                 selectionMode={SelectionMode.Partial}
-                minZoom={0.1}
+                onMoveEnd={stopFollowing}
+                minZoom={graph.nodes.length > 80 ? 0.01 : 0.1}
                 maxZoom={2}
                 onlyRenderVisibleElements={graph.nodes.length > 80}
                 proOptions={PRO_OPTIONS}
@@ -745,13 +777,7 @@ function Flow() {
                 )}
                 {graph.nodes.length === 0 && graph.is === null && (
                     <Panel position="top-center">
-                        <div className="banner">
-                            {t(
-                                graph.isProgram
-                                    ? 'Drag an action here from the left, or select one there and press Enter.'
-                                    : 'Drag a skill here from the left, or select one there and press Enter.',
-                            )}
-                        </div>
+                        <FirstSteps isProgram={graph.isProgram} />
                     </Panel>
                 )}
                 {graph.is !== null && (
@@ -790,6 +816,20 @@ export function fullPath(node: string): string {
     return prefix === '' ? node : `${prefix}/${node}`;
 }
 
+/** Open the menu of the node that is selected. */
+export function openMenu(): void {
+    const box = document.querySelector('.react-flow__node.selected');
+    const place = box?.getBoundingClientRect();
+    box?.dispatchEvent(
+        new MouseEvent('contextmenu', {
+            bubbles: true,
+            cancelable: true,
+            clientX: place?.right ?? 0,
+            clientY: place?.top ?? 0,
+        }),
+    );
+}
+
 export function menuKeys(event: React.KeyboardEvent, close: () => void): void {
     if (event.key === 'Escape') close();
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
@@ -817,7 +857,10 @@ function NodeMenu({
     const first = useRef<HTMLButtonElement>(null);
     useEffect(() => first.current?.focus(), []);
     const run = it.runs.run;
-    const runs = run !== undefined && run.state !== 'ended' && it.drawn.prefix !== null;
+    const mayOrder = !it.me.onlyWatches;
+    const mayEdit = !it.docs.doc?.readOnly;
+    const isProgram = it.docs.doc?.graph.isProgram ?? false;
+    const runs = run !== undefined && run.state !== 'ended' && it.drawn.prefix !== null && mayOrder;
     const item = (text: string, act: () => void, isFirst = false) => (
         <button
             ref={isFirst ? first : undefined}
@@ -834,28 +877,29 @@ function NodeMenu({
         <div
             className="menu"
             role="menu"
-            aria-label={t('Node {node}', { node })}
+            aria-label={t('Node {node}', { node: shownNode(it.docs.doc?.graph, node) })}
             style={{ left: Math.min(x, window.innerWidth - 250), top }}
             onKeyDown={(event) => menuKeys(event, close)}>
             {runs &&
-                !it.docs.doc?.graph.isProgram &&
+                !isProgram &&
                 item(
                     t('Jump here after the present node'),
                     () => it.orders.control('jump', { node: fullPath(node) }),
                     true,
                 )}
             {runs &&
-                !it.docs.doc?.graph.isProgram &&
+                !isProgram &&
                 item(t('Jump here now'), () => it.orders.control('jump', { node: fullPath(node), now: true }))}
             {runs &&
-                !it.docs.doc?.graph.isProgram &&
+                !isProgram &&
                 item(t('Jump here, then come back'), () =>
                     it.orders.control('jump', { node: fullPath(node), come_back: true }),
                 )}
             {runs &&
-                !it.docs.doc?.graph.isProgram &&
+                !isProgram &&
                 item(t('Skip it, as done'), () => it.orders.control('skip', { node: fullPath(node), value: 'done' }))}
-            {it.docs.doc?.graph.isProgram &&
+            {isProgram &&
+                mayEdit &&
                 item(
                     t('The program starts with it, or not'),
                     () =>
@@ -865,48 +909,43 @@ function NodeMenu({
                     true,
                 )}
             {!runs &&
-                !it.docs.doc?.graph.isProgram &&
+                mayOrder &&
+                !isProgram &&
                 item(t('Start here'), () => void it.orders.start({ start_at: node }), true)}
-            {!it.docs.doc?.graph.isProgram &&
+            {!isProgram &&
+                mayOrder &&
                 item(t('Breakpoint before it, on or off'), () => it.orders.toggleBreakpoint(node))}
-            {skill !== '' && item(t('Open {name}', { name: skill }), () => void it.versions.openSkill(skill))}
-            {item(t('Copy as text'), () => {
-                it.docs.select([node]);
-                void it.building.copy();
-            })}
-            {!it.docs.doc?.graph.isProgram &&
+            {skill !== '' &&
+                item(
+                    t('Open {name}', { name: it.library.shown(skill) }),
+                    () => void it.versions.openSkill(skill),
+                    !mayOrder,
+                )}
+            {item(
+                t('Copy as text'),
+                () => {
+                    it.docs.select([node]);
+                    void it.building.copy();
+                },
+                !mayOrder && skill === '',
+            )}
+            {!isProgram &&
+                mayEdit &&
                 item(t('Fold the selection into one box'), () => {
                     if (!it.docs.doc?.selection.includes(node)) it.docs.select([node]);
                     it.building.foldOrUnfold();
                 })}
-            {!it.docs.doc?.graph.isProgram &&
+            {!isProgram &&
+                mayEdit &&
                 item(t('Make a skill of the selection'), () => {
                     if (!it.docs.doc?.selection.includes(node)) it.docs.select([node]);
                     it.talk.show({ kind: 'extract' });
                 })}
-            {item(t('Delete'), () => {
-                it.docs.select([node]);
-                it.building.remove();
-            })}
-        </div>
-    );
-}
-
-function Welcome() {
-    const it = useStore();
-    return (
-        <div className="welcome">
-            <h2>{t('Draw what the robot shall do')}</h2>
-            <p>
-                {t(
-                    'A blueprint is a picture of nodes. Each node is a skill of the robot; the links say what comes ' +
-                        'next.',
-                )}
-            </p>
-            <button className="primary" onClick={() => it.talk.show({ kind: 'new' })}>
-                {t('New blueprint')}
-            </button>
-            <p>{t('Or open one from the left.')}</p>
+            {mayEdit &&
+                item(t('Delete'), () => {
+                    it.docs.select([node]);
+                    it.building.remove();
+                })}
         </div>
     );
 }

@@ -3,24 +3,17 @@ import { t } from '../language/language.ts';
 import { kindOfField, Take } from '../operate/Take.tsx';
 import { fieldOf, type Mistake } from '../store/mistakes.ts';
 import { store, useStore } from '../store/store.ts';
-import {
-    addCandidate,
-    changeCandidate,
-    disconnect,
-    moveCandidate,
-    renameNode,
-    setField,
-    typed,
-} from '../text/blueprint_edits.ts';
-import { type Fold, foldOf, foldsOf, renameInFolds } from '../text/folds.ts';
+import { addCandidate, changeCandidate, disconnect, moveCandidate, setField, typed } from '../text/blueprint_edits.ts';
+import { type Fold, foldOf, foldsOf } from '../text/folds.ts';
 import { type Candidate, type GraphNode, isRecord, type Json, texts } from '../text/graph.ts';
 import { isUnder, mistakesAt } from '../text/mistake_place.ts';
-import { BAD_NAME, NAME } from '../text/names.ts';
+import { BAD_NAME, NAME, shownName } from '../text/names.ts';
 import { kindNamed, resultsIn } from '../text/node_kinds.ts';
+import { nameNode, nameSkill, namesFor, shownResult } from '../text/shown_names.ts';
 import { type Path, Raw, remove, set, type Value, written } from '../text/yaml_edit.ts';
 import type { ParameterInfo, SkillInfo } from '../wire.ts';
 import { BOUNDS, badAt, CallFields, General, isShown } from './CallForm.tsx';
-import { levelName } from './Canvas.tsx';
+import { levelName, openMenu } from './Canvas.tsx';
 import { Check } from './Check.tsx';
 import { FoldForm } from './Folded.tsx';
 import { Choice, Expression, Field, NameField } from './fields.tsx';
@@ -40,7 +33,7 @@ export function Inspector() {
     const node = doc.graph.nodes.find((each) => each.id === id);
     return (
         <div className={doc.readOnly ? 'inspector read-only' : 'inspector'}>
-            {doc.readOnly && (
+            {doc.readOnly && !it.me.onlyWatches && (
                 <div className="banner">
                     <p>{t('This version cannot be changed.')}</p>
                     <button onClick={() => it.versions.openCopy()}>{t('Make a copy to change')}</button>
@@ -73,12 +66,12 @@ function Several({ count, fold }: { count: number; fold: Fold | undefined }) {
                 {fold && !fold.open && t(', folded')}
             </h2>
             {fold && <FoldForm fold={fold} key={fold.name} />}
-            {!it.docs.doc?.graph.isProgram && (!fold || fold.open) && (
+            {!it.docs.doc?.graph.isProgram && !it.docs.doc?.readOnly && (!fold || fold.open) && (
                 <button className="wide" onClick={() => it.building.foldOrUnfold()}>
                     {fold ? t('Fold into {name} again (F)', { name: fold.name }) : t('Fold into one box (F)')}
                 </button>
             )}
-            {!it.docs.doc?.graph.isProgram && (
+            {!it.docs.doc?.graph.isProgram && !it.docs.doc?.readOnly && (
                 <button className="primary wide" onClick={() => it.talk.show({ kind: 'extract' })}>
                     {t('Make a skill of them')}
                 </button>
@@ -86,9 +79,11 @@ function Several({ count, fold }: { count: number; fold: Fold | undefined }) {
             <button className="wide" onClick={() => void it.building.copy()}>
                 {t('Copy as text')}
             </button>
-            <button className="wide" onClick={() => it.building.remove()}>
-                {t('Delete')}
-            </button>
+            {!it.docs.doc?.readOnly && (
+                <button className="wide" onClick={() => it.building.remove()}>
+                    {t('Delete')}
+                </button>
+            )}
         </div>
     );
 }
@@ -198,6 +193,7 @@ export function Parameters({
 function NodeForm({ node }: { node: GraphNode }) {
     const it = useStore();
     const doc = it.docs.doc;
+    const graph = doc?.graph;
     const skill = it.library.skill(node.skill);
     const path = ['nodes', node.id];
     const mistakes = doc?.mistakes.filter((mistake) => mistake.node === node.id) ?? [];
@@ -222,29 +218,37 @@ function NodeForm({ node }: { node: GraphNode }) {
     return (
         <div>
             <div className="form-head">
-                <h2>{node.skill || t(node.kind.replace('_', ' ')) || t('node')}</h2>
+                <h2>{it.library.shown(node.skill) || t(node.kind.replace('_', ' ')) || t('node')}</h2>
                 {skill && <span className={`chip level-${skill.level}`}>{levelName(skill.level)}</span>}
             </div>
             {skill && <p className="quiet">{skill.description}</p>}
             <General mistakes={general} />
             <NameField
                 label={t('Name of the node')}
-                value={node.id}
-                change={(id) => {
-                    if (!NAME.test(id)) return it.talk.say(t(BAD_NAME), true);
-                    if (it.building.isNamed(id))
+                value={shownName(node)}
+                hint={node.title === '' ? undefined : t('In texts and conditions: {name}', { name: node.id })}
+                change={(typed) => {
+                    if (!graph) return;
+                    const { id } = namesFor(graph, node.id, typed);
+                    if (id !== node.id && it.building.isNamed(id))
                         return it.talk.say(t('There is a node {name} already.', { name: id }), true);
-                    it.docs.edit((text) => renameInFolds(renameNode(text, node.id, id), node.id, id));
+                    it.docs.edit((text) => nameNode(text, node.id, typed));
                     it.docs.select([id]);
                 }}
             />
-            {node.skill !== '' && (
-                <div className="row">
+            <div className="row">
+                {node.skill !== '' && (
                     <button onClick={() => void it.versions.openSkill(node.skill)}>
-                        {t('Open {name}', { name: node.skill })}
+                        {t('Open {name}', { name: it.library.shown(node.skill) })}
                     </button>
-                </div>
-            )}
+                )}
+                <button
+                    aria-haspopup="menu"
+                    title={t('What else can be done with this node (M)')}
+                    onClick={() => openMenu()}>
+                    {t('More')}
+                </button>
+            </div>
             <CallFields content={node.content} path={path} mistakes={mistakes} />
             <Candidates node={node} skill={skill} mistakes={mistakes} />
             <details open={wasWrong.current || undefined}>
@@ -319,7 +323,7 @@ function resultsOf(node: GraphNode, skill: SkillInfo | undefined): [string, stri
         ['success', t('any success')],
         ['failure', t('any failure')],
         ['any', t('whatever happened')],
-        ...[...named, ...standard].map((each): [string, string] => [each, each]),
+        ...[...named, ...standard].map((each): [string, string] => [each, shownResult(node, each)]),
     ];
 }
 
@@ -329,7 +333,7 @@ function Candidates({ node, skill, mistakes }: { node: GraphNode; skill: SkillIn
     if (!graph) return null;
     const own = Object.keys(isRecord(graph.content.results) ? graph.content.results : {});
     const targets: [string, string][] = [
-        ...graph.nodes.map((each): [string, string] => [`go ${each.id}`, each.id]),
+        ...graph.nodes.map((each): [string, string] => [`go ${each.id}`, shownName(each)]),
         ...['done', 'failed', ...own].map((each): [string, string] => [`end ${each}`, t('ends: {end}', { end: each })]),
     ];
     return (
@@ -459,7 +463,7 @@ function SkillForm() {
     return (
         <div>
             <div className="form-head">
-                <h2>{graph.name || t('Blueprint')}</h2>
+                <h2>{graph.title || graph.name || t('Blueprint')}</h2>
                 <span className={`chip level-${graph.level}`}>{levelName(graph.level)}</span>
             </div>
             {general.map((mistake) => (
@@ -468,7 +472,16 @@ function SkillForm() {
                     {mistake.text}
                 </p>
             ))}
-            <NameField label={t('Name')} value={graph.name} change={(name) => put(['name'], name)} />
+            <NameField
+                label={t('Name')}
+                value={graph.title || graph.name}
+                hint={graph.title === '' ? undefined : t('In texts and links: {name}', { name: graph.name })}
+                change={(typed) =>
+                    graph.isProgram
+                        ? put(['name'], typed)
+                        : it.docs.edit((text) => nameSkill(text, typed, it.library.names))
+                }
+            />
             {!graph.isProgram && (
                 <Choice
                     label={t('Level')}
@@ -685,7 +698,7 @@ function Reactions() {
     const graph = it.docs.doc?.graph;
     const mistakes = it.docs.doc?.mistakes ?? [];
     if (!graph) return null;
-    const nodes = graph.nodes.map((node): [string, string] => [node.id, node.id]);
+    const nodes = graph.nodes.map((node): [string, string] => [node.id, shownName(node)]);
     return (
         <details open={graph.reactions.length > 0}>
             <summary>

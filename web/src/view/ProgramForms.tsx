@@ -673,9 +673,11 @@ export function ProgramIndex() {
     return (
         <section className="shelf">
             <h3>{t('Programs')}</h3>
-            <button className="wide" onClick={() => it.talk.show({ kind: 'new_program' })}>
-                {t('New program')}
-            </button>
+            {!it.me.onlyWatches && (
+                <button className="wide" onClick={() => it.talk.show({ kind: 'new_program' })}>
+                    {t('New program')}
+                </button>
+            )}
             <input
                 className="search"
                 type="search"

@@ -3,7 +3,8 @@ import { later, t } from '../language/language.ts';
 import { base } from '../store/ran.ts';
 import { store, useStore } from '../store/store.ts';
 import { isRecord, type Json, texts } from '../text/graph.ts';
-import { inWords, nameOfNode, skillOf } from '../way.ts';
+import { shownName } from '../text/names.ts';
+import { dateOf, durationOf, inWords, nameOfNode, namesIn, shownPath, skillOf } from '../way.ts';
 import type { LiveNode, LogRecord } from '../wire.ts';
 import { Choice, Expression, Field } from './fields.tsx';
 
@@ -33,7 +34,7 @@ export function RunPanel() {
                     value={run?.run ?? ''}
                     options={it.runs.now.map((each): [string, string] => [
                         each.run,
-                        `${base(each.does)}: ${stateOf(each)}`,
+                        `${it.library.shown(each.does)}: ${stateOf(each)}`,
                     ])}
                     change={(id) => {
                         it.runs.chosen = id;
@@ -42,8 +43,9 @@ export function RunPanel() {
                 />
             )}
             {it.runs.replay ? <Replay /> : run && <Status />}
-            {isOver && !it.runs.replay && <Start />}
-            {!it.runs.replay && <Commands />}
+            {isOver && !it.runs.replay && !it.me.onlyWatches && <Start />}
+            {isOver && !run && !it.runs.replay && it.me.onlyWatches && <p className="quiet">{t('Nothing runs.')}</p>}
+            {!it.runs.replay && !it.me.onlyWatches && <Commands />}
             {!it.runs.replay && <Log records={it.runs.log.records} />}
             <Variables />
         </div>
@@ -58,6 +60,8 @@ function Status() {
     const isOver = run.state === 'ended';
     const question = it.runs.nodes.find((node) => node.question !== '');
     const inner = it.runs.nodes[it.runs.nodes.length - 1];
+    const names = namesIn(it.runs.log.records);
+    const answers = names.answers.get(question?.path ?? '') ?? {};
     const failed = ['failed', 'timeout', 'cancelled'].includes(run.result);
     const text = isOver
         ? `${run.result}${run.reason ? `: ${run.reason}` : ''}`
@@ -69,7 +73,7 @@ function Status() {
             className={`run-status ${isOver ? (failed ? 'was-failure' : 'was-success') : stands ? 'stands' : 'runs'}`}
             aria-live="polite">
             <h2>
-                {base(run.does)}
+                {it.library.shown(run.does)}
                 {run.rehearsed && ` (${t('rehearsed')})`}
             </h2>
             <p className="run-state" data-testid="run-state">
@@ -77,8 +81,11 @@ function Status() {
             </p>
             {!isOver && inner && (
                 <p className="quiet">
-                    {it.runs.nodes.map((node) => nameOfNode(node.path, base(run.does)).split('/').pop()).join(' › ')}
-                    {inner.does && ` (${inner.does})`}
+                    {it.runs.nodes
+                        .map((node) => nameOfNode(shownPath(node.path, names), base(run.does)).split('/').pop())
+                        .join(' › ')}
+                    {inner.does && ` (${it.library.shown(inner.does)})`}
+                    {inner.attempt > 1 && t(', attempt {n}', { n: inner.attempt })}
                     {inner.reason && `: ${inner.reason}`}
                 </p>
             )}
@@ -96,8 +103,9 @@ function Status() {
                             <button
                                 key={answer}
                                 className="primary"
+                                disabled={it.me.onlyWatches}
                                 onClick={() => it.orders.control('answer', { value: answer, node: question.path })}>
-                                {answer}
+                                {answers[answer] ?? answer}
                             </button>
                         ))}
                     </div>
@@ -105,7 +113,7 @@ function Status() {
             )}
             {!isOver && (
                 <div className="row run-buttons">
-                    {stands ? (
+                    {it.me.onlyWatches ? null : stands ? (
                         <>
                             {!run.has_to_be_said && (
                                 <button className="primary" onClick={() => it.orders.control('resume')}>
@@ -172,7 +180,7 @@ function Start() {
                 className="primary wide start-button"
                 disabled={bad > 0 || doc.graph.nodes.length + (doc.graph.is ? 1 : 0) === 0}
                 onClick={start}>
-                ▶ {t('Start {name}', { name: doc.graph.name })}
+                ▶ {t('Start {name}', { name: doc.graph.title || doc.graph.name })}
             </button>
             {bad > 0 && <p className="hint">{t('One mistake first.|{n} mistakes first.', { n: bad })}</p>}
             <details open={names.length + roles.length > 0}>
@@ -214,7 +222,7 @@ function Start() {
                             value={at}
                             options={[
                                 ['', t('its start')],
-                                ...doc.graph.nodes.map((node): [string, string] => [node.id, node.id]),
+                                ...doc.graph.nodes.map((node): [string, string] => [node.id, shownName(node)]),
                             ]}
                             change={setAt}
                         />
@@ -295,6 +303,7 @@ function Commands() {
 const Log = memo(function Log({ records }: { records: readonly LogRecord[] }) {
     if (records.length === 0) return null;
     const skill = skillOf(records);
+    const names = namesIn(records);
     const shown: number[] = [];
     for (let n = records.length - 1; n >= 0 && shown.length < 200; n -= 1)
         if (records[n]?.what !== 'decided' || records[n]?.go) shown.push(n);
@@ -303,17 +312,21 @@ const Log = memo(function Log({ records }: { records: readonly LogRecord[] }) {
             <h3>{t('What happened')}</h3>
             <ol className="log" reversed tabIndex={0} aria-label={t('What happened, the latest first')}>
                 {shown.map((n) => (
-                    <Line key={n} record={records[n] as LogRecord} skill={skill} />
+                    <Line
+                        key={n}
+                        time={(records[n] as LogRecord).time}
+                        text={inWords(records[n] as LogRecord, skill, names)}
+                    />
                 ))}
             </ol>
         </section>
     );
 });
 
-const Line = memo(function Line({ record, skill }: { record: LogRecord; skill: string }) {
+const Line = memo(function Line({ time, text }: { time: number; text: string }) {
     return (
         <li>
-            <time>{record.time.toFixed(2)}</time> {inWords(record, skill)}
+            <time>{time.toFixed(2)}</time> {text}
         </li>
     );
 });
@@ -340,6 +353,8 @@ function Replay() {
         store.changes.tell();
     };
     const skill = skillOf(replay.records);
+    const names = namesIn(replay.records);
+    const past = it.runs.past.find((each) => each.run === replay.run);
     const present = replay.records[replay.at - 1];
     const outer = replay.records
         .slice(0, replay.at)
@@ -348,6 +363,7 @@ function Replay() {
     return (
         <section className="run-status replay">
             <h2>{t('Replay of {run}', { run: replay.run })}</h2>
+            {past && <p className="quiet">{[dateOf(past), durationOf(past)].filter(Boolean).join(', ')}</p>}
             <input
                 type="range"
                 aria-label={t('Moment of the replay')}
@@ -358,7 +374,7 @@ function Replay() {
             />
             <p className="quiet">
                 {t('{at} of {all}', { at: replay.at, all: replay.records.length })}
-                {present && `, ${present.time.toFixed(2)} s: ${inWords(present, skill)}`}
+                {present && `, ${present.time.toFixed(2)} s: ${inWords(present, skill, names)}`}
             </p>
             <div className="row">
                 <button onClick={() => go(replay.at - 1)}>{t('Back')}</button>
@@ -378,19 +394,19 @@ function Replay() {
                     {t('Close')}
                 </button>
             </div>
-            {stoppedAt !== '' && (
+            {stoppedAt !== '' && !it.me.onlyWatches && (
                 <button
                     className="wide"
                     title={t('A new run begins at this node, with the outputs that the earlier nodes gave')}
                     onClick={() => void it.orders.start({ start_at: stoppedAt, outputs_of: replay.run })}>
-                    {t('Start again at {node}', { node: nameOfNode(stoppedAt, skill) })}
+                    {t('Start again at {node}', { node: nameOfNode(shownPath(stoppedAt, names), skill) })}
                 </button>
             )}
             <ol className="log" tabIndex={0} aria-label={t('Log of the run')}>
                 {replay.records.map((record, n) => (
                     <li key={n} className={n === replay.at - 1 ? 'now' : n >= replay.at ? 'later' : ''}>
                         <button className="plain-button" onClick={() => go(n + 1)}>
-                            <time>{record.time.toFixed(2)}</time> {inWords(record, skill)}
+                            <time>{record.time.toFixed(2)}</time> {inWords(record, skill, names)}
                         </button>
                     </li>
                 ))}

@@ -2,10 +2,11 @@ import { memo, useEffect, useMemo, useRef, useState } from 'react';
 import { later, t } from '../language/language.ts';
 import { store, useStill, useStore } from '../store/store.ts';
 import { allKinds } from '../text/node_kinds.ts';
-import { nameOfNode } from '../way.ts';
+import { dateOf, durationOf, nameOfNode } from '../way.ts';
 import type { SkillInfo } from '../wire.ts';
 import { levelName } from './Canvas.tsx';
 import { ProgramIndex } from './ProgramForms.tsx';
+import { Examples } from './Welcome.tsx';
 
 interface Item {
     name: string;
@@ -71,6 +72,7 @@ export function Shelves() {
         for (const skill of isProgram ? it.library.forStates : it.library.skills) {
             const words = [
                 skill.name,
+                it.library.shown(skill.name),
                 skill.name.replaceAll('_', ' '),
                 skill.description,
                 ...skill.tags,
@@ -114,7 +116,8 @@ export function Shelves() {
                 onChange={(event) => setSearch(event.target.value)}
                 onKeyDown={(event) => {
                     const first = all.find((item) => item.name === search.trim()) ?? all[0];
-                    if (event.key === 'Enter' && first && search !== '') store.building.add(first.name);
+                    if (event.key === 'Enter' && first && search !== '' && !store.me.onlyWatches)
+                        store.building.add(first.name);
                     if (event.key === 'Escape') setSearch('');
                     if (event.key === 'ArrowDown') {
                         event.preventDefault();
@@ -180,15 +183,15 @@ const SkillItem = memo(function SkillItem({ item }: { item: Item }) {
         <div className={`skill-row level-${item.level}`}>
             <button
                 className={skill?.problem ? 'skill-item broken' : 'skill-item'}
-                draggable
+                draggable={!store.me.onlyWatches}
                 title={needs}
                 onDragStart={(event) => {
                     event.dataTransfer.setData('application/x-skill', item.name);
                     event.dataTransfer.effectAllowed = 'copy';
                 }}
-                onDoubleClick={() => store.building.add(item.name)}
+                onDoubleClick={() => store.me.onlyWatches || store.building.add(item.name)}
                 onKeyDown={(event) => {
-                    if (event.key === 'Enter') {
+                    if (event.key === 'Enter' && !store.me.onlyWatches) {
                         event.preventDefault();
                         store.building.add(item.name);
                     }
@@ -199,9 +202,18 @@ const SkillItem = memo(function SkillItem({ item }: { item: Item }) {
                         list[at + (event.key === 'ArrowDown' ? 1 : -1)]?.focus();
                     }
                 }}>
-                <span className="skill-name">{item.name}</span>
+                <span className="skill-name">{store.library.shown(item.name)}</span>
                 <span className="skill-description">{item.description}</span>
             </button>
+            {!store.me.onlyWatches && (
+                <button
+                    className="small add-skill"
+                    aria-label={t('Add {name}', { name: item.name })}
+                    title={t('Add it after the selected node')}
+                    onClick={() => store.building.add(item.name)}>
+                    +
+                </button>
+            )}
             {skill && (
                 <button
                     className="small"
@@ -226,9 +238,11 @@ export function Files() {
     );
     return (
         <div className="files">
-            <button className="primary wide" onClick={() => it.talk.show({ kind: 'new' })}>
-                {t('New blueprint')}
-            </button>
+            {!it.me.onlyWatches && (
+                <button className="primary wide" onClick={() => it.talk.show({ kind: 'new' })}>
+                    {t('New blueprint')}
+                </button>
+            )}
             <section className="shelf">
                 <h3>{t('Blueprints and skills')}</h3>
                 {own.length === 0 && (
@@ -240,7 +254,7 @@ export function Files() {
                             className="skill-item"
                             onClick={() => void it.versions.openSkill(skill.name)}
                             title={skill.problem || skill.description}>
-                            <span className="skill-name">{skill.name}</span>
+                            <span className="skill-name">{it.library.shown(skill.name)}</span>
                             <span className="skill-description">
                                 {skill.problem
                                     ? t('draft with mistakes')
@@ -252,13 +266,15 @@ export function Files() {
                         </button>
                         {skill.origin === 'store' && (
                             <>
-                                <button
-                                    className="small"
-                                    aria-label={t('Rename {name}', { name: skill.name })}
-                                    title={t('Rename; callers follow')}
-                                    onClick={() => it.talk.show({ kind: 'rename', name: skill.name })}>
-                                    ✎
-                                </button>
+                                {!it.me.onlyWatches && (
+                                    <button
+                                        className="small"
+                                        aria-label={t('Rename {name}', { name: skill.name })}
+                                        title={t('Rename; callers follow')}
+                                        onClick={() => it.talk.show({ kind: 'rename', name: skill.name })}>
+                                        ✎
+                                    </button>
+                                )}
                                 {skill.versions.length > 1 && (
                                     <button
                                         className="small"
@@ -268,29 +284,37 @@ export function Files() {
                                         ≠
                                     </button>
                                 )}
-                                <button
-                                    className="small"
-                                    aria-label={t('Delete {name}', { name: skill.name })}
-                                    title={t('Delete all versions')}
-                                    onClick={() =>
-                                        it.talk.confirm(
-                                            t(
-                                                'Delete the only version of {name}? It stays in the bin for 30 days.|' +
-                                                    'Delete all {n} versions of {name}? They stay in the bin ' +
-                                                    'for 30 days.',
-                                                { n: skill.versions.length, name: skill.name },
-                                            ),
-                                            t('Delete'),
-                                            () => void it.shelf.deleteSkill(skill.name),
-                                        )
-                                    }>
-                                    ×
-                                </button>
+                                {!it.me.onlyWatches && (
+                                    <button
+                                        className="small"
+                                        aria-label={t('Delete {name}', { name: skill.name })}
+                                        title={t('Delete all versions')}
+                                        onClick={() =>
+                                            it.talk.confirm(
+                                                t(
+                                                    'Delete the only version of {name}? It stays in the bin for 30 days.|' +
+                                                        'Delete all {n} versions of {name}? They stay in the bin ' +
+                                                        'for 30 days.',
+                                                    { n: skill.versions.length, name: skill.name },
+                                                ),
+                                                t('Delete'),
+                                                () => void it.shelf.deleteSkill(skill.name),
+                                            )
+                                        }>
+                                        ×
+                                    </button>
+                                )}
                             </>
                         )}
                     </div>
                 ))}
             </section>
+            {!it.me.onlyWatches && (
+                <section className="shelf">
+                    <h3>{t('Examples')}</h3>
+                    <Examples />
+                </section>
+            )}
             <Bin />
             <ProgramIndex />
         </div>
@@ -348,7 +372,11 @@ export function Runs() {
                             className="skill-item"
                             title={t('{run}, started by {who}', { run: run.run, who: run.source })}
                             onClick={() => void it.versions.openReplay(run)}>
-                            <span className="skill-name">{run.skill || run.run}</span>
+                            <span className="skill-name">{run.title || run.skill || run.run}</span>
+                            <span className="skill-description">
+                                {[dateOf(run), durationOf(run)].filter(Boolean).join(', ')}
+                                {run.rehearsed && `, ${t('rehearsed')}`}
+                            </span>
                             <span className="skill-description">
                                 {run.result ||
                                     (run.interrupted_at

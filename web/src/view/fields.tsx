@@ -6,7 +6,17 @@ import { store } from '../store/store.ts';
 export { Choice, Field } from './plain_fields.tsx';
 
 /** A field that is taken when one leaves it or presses Enter: a name. */
-export function NameField({ label, value, change }: { label: string; value: string; change: (value: string) => void }) {
+export function NameField({
+    label,
+    value,
+    change,
+    hint,
+}: {
+    label: string;
+    value: string;
+    change: (value: string) => void;
+    hint?: string;
+}) {
     const id = useId();
     const [text, setText] = useState(value);
     useEffect(() => setText(value), [value]);
@@ -29,6 +39,7 @@ export function NameField({ label, value, change }: { label: string; value: stri
                     if (event.key === 'Escape') setText(value);
                 }}
             />
+            {hint && <div className="hint">{hint}</div>}
         </div>
     );
 }

@@ -1,8 +1,10 @@
 // What the picture of a graph is made of: boxes with sizes and ports, links, ends.
 
 import type { Fold } from '../text/folds.ts';
-import { type Graph, type GraphNode, linkLabel, STANDARD_FAILURES } from '../text/graph.ts';
+import { boundsOf, type Graph, type GraphNode, linkLabel, STANDARD_FAILURES } from '../text/graph.ts';
+import { shownName } from '../text/names.ts';
 import { kindNamed, resultsIn } from '../text/node_kinds.ts';
+import { shownResult } from '../text/shown_names.ts';
 import type { SkillInfo } from '../wire.ts';
 
 export interface Port {
@@ -76,12 +78,24 @@ export function portsOf(node: GraphNode, skill: SkillInfo | undefined, isProgram
     return [...ports.filter((port) => !port.failure), ...ports.filter((port) => port.failure)];
 }
 
-function boxOf(node: GraphNode, skill: SkillInfo | undefined, isProgram: boolean): Box {
+/** Letters of a text; those of Chinese and Japanese are twice as wide. */
+function extent(text: string): number {
+    return [...text].reduce((sum, letter) => sum + (letter > '\u2e7f' ? 1.9 : 1), 0);
+}
+
+function boxOf(
+    node: GraphNode,
+    skill: SkillInfo | undefined,
+    isProgram: boolean,
+    shown: (name: string) => string,
+): Box {
     const ports = portsOf(node, skill, isProgram);
-    const wide = ports.reduce((sum, port) => sum + port.name.length * LETTER + 16, 12);
-    const title = Math.max(node.id.length * 8.2, (node.skill || node.kind).length * 6.6) + 60;
+    const wide = ports.reduce((sum, port) => sum + extent(shownResult(node, port.name)) * LETTER + 16, 12);
+    const does = skill?.name === undefined ? node.skill || node.kind : shown(node.skill);
+    const title = Math.max(extent(shownName(node)) * 8.2, extent(does) * 6.6) + 60;
     const width = Math.round(Math.min(Math.max(190, wide, title), 460));
-    const height = 52 + (node.detail === '' ? 0 : 17) + (ports.length > 1 ? 24 : 10);
+    const bounds = isProgram || boundsOf(node.content) === '' ? 0 : 17;
+    const height = 52 + (node.detail === '' ? 0 : 17) + bounds + (ports.length > 1 ? 24 : 10);
     return { id: node.id, width, height, node, ports, end: '' };
 }
 
@@ -104,8 +118,13 @@ function joinLinks(links: Link[]): void {
         link.label = `${link.label.length > 30 ? `${link.label.slice(0, 29)}…` : link.label} +${count}`;
 }
 
-export function pictureOf(graph: Graph, find: (name: string) => SkillInfo | undefined): Picture {
-    const boxes = graph.nodes.map((node) => boxOf(node, find(node.skill), graph.isProgram));
+/** @param shown how people see a skill's name. */
+export function pictureOf(
+    graph: Graph,
+    find: (name: string) => SkillInfo | undefined,
+    shown: (name: string) => string = (name) => name,
+): Picture {
+    const boxes = graph.nodes.map((node) => boxOf(node, find(node.skill), graph.isProgram, shown));
     const known = new Set(graph.nodes.map((node) => node.id));
     const links: Link[] = [];
     const ends = new Set<string>();
@@ -121,7 +140,10 @@ export function pictureOf(graph: Graph, find: (name: string) => SkillInfo | unde
                 (port === 'failure' || STANDARD_FAILURES.includes(port) || (skill?.failures.includes(port) ?? false));
             const label = graph.isProgram
                 ? linkLabel(candidate, true)
-                : [candidate.on.length > 1 ? candidate.on.join(', ') : '', candidate.when && `if ${candidate.when}`]
+                : [
+                      candidate.on.length > 1 ? candidate.on.map((on) => shownResult(node, on)).join(', ') : '',
+                      candidate.when && `if ${candidate.when}`,
+                  ]
                       .filter(Boolean)
                       .join(' ');
             links.push({

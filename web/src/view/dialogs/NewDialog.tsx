@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { t } from '../../language/language.ts';
 import { store, useStore } from '../../store/store.ts';
-import { BAD_NAME, NAME } from '../../text/names.ts';
+import { nameSkill } from '../../text/shown_names.ts';
 import { levelName } from '../Canvas.tsx';
 import { Choice, Field } from '../fields.tsx';
 
@@ -9,19 +9,14 @@ export function NewDialog() {
     const it = useStore();
     const [name, setName] = useState('');
     const [level, setLevel] = useState('blueprint');
-    const bad =
-        name !== '' && !NAME.test(name)
-            ? t(BAD_NAME)
-            : it.library.skill(name)
-              ? t('There is a skill {name} already.', { name })
-              : '';
+    const bad = it.library.skill(name.trim()) ? t('There is a skill {name} already.', { name: name.trim() }) : '';
     return (
         <form
             onSubmit={(event) => {
                 event.preventDefault();
-                if (!NAME.test(name) || bad !== '') return;
+                if (name.trim() === '' || bad !== '') return;
                 it.talk.dialog = null;
-                it.docs.open(`name: ${name}\nlevel: ${level}\nnodes: {}\n`);
+                it.docs.open(nameSkill(`name: _\nlevel: ${level}\nnodes: {}\n`, name, it.library.names));
             }}>
             <h2>{t('New blueprint or skill')}</h2>
             <Field label={t('Name')} value={name} change={setName} bad={bad || undefined} placeholder="welcome" />
@@ -38,7 +33,7 @@ export function NewDialog() {
                 <button type="button" onClick={store.talk.close}>
                     {t('Cancel')}
                 </button>
-                <button className="primary" disabled={name === '' || bad !== ''}>
+                <button className="primary" disabled={name.trim() === '' || bad !== ''}>
                     {t('Make it')}
                 </button>
             </div>
