@@ -27,7 +27,7 @@ from robot_rt_control.editor.motion_keys import motion_command_keys
 from robot_rt_control.editor.operating import Operating
 from robot_rt_control.editor.people import People
 from robot_rt_control.editor.reactions import session_reactions
-from robot_rt_control.editor.robot import SERVICES, Json, Robot
+from robot_rt_control.editor.robot import SERVICES, SILENT_S, Json, Robot
 from robot_rt_control.editor.run_logs import RunLogs
 from robot_rt_control.editor.scenes import Scenes
 from robot_rt_control.editor.shared_answers import SharedAnswers
@@ -113,6 +113,8 @@ class EditorServer:
         self._blueprints: Json = {}
         self._status: Json = {}
         self._values: Json = {}
+        self._values_at = 0.0
+        """[s] When they were read."""
         self._programs_changed = 0
         self._unwatched: dict[str, float] = {}
         """Runs that are to end when nobody looks: when somebody last did."""
@@ -472,7 +474,7 @@ class EditorServer:
                 _log.debug("%s", error)
             except Exception as error:
                 _log.warning("state variables cannot be read: %s: %s", type(error).__name__, error)
-            self._values = values
+            self._values, self._values_at = values, time.monotonic()
             await asyncio.sleep(_STATUS_S)
 
     async def _end_unwatched(self) -> None:
@@ -490,10 +492,11 @@ class EditorServer:
                     await self._service("control", stops=True)(nobody, {"command": "cancel", "run": run})
 
     def _publish(self) -> None:
+        fresh = time.monotonic() - self._values_at <= SILENT_S  # no answer keeps the next ones waiting
         self.watchers.publish(
             {
                 "blueprints": self._blueprints,
-                "robot": {**self._status, "values": self._values},
+                "robot": {**self._status, "values": self._values if fresh else {}},
                 "people": self.people.as_json(),
                 "programs_changed": self._programs_changed,
                 "starts": self._operating.starts.as_json(),
