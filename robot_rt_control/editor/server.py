@@ -20,6 +20,7 @@ from aiohttp import web
 
 from robot_rt_control.blueprint.text.node_kinds import NODE_KINDS
 from robot_rt_control.blueprint.text.phrases import is_stop
+from robot_rt_control.editor.goals import Goals, TooMany
 from robot_rt_control.editor.installed import PAGE
 from robot_rt_control.editor.keys import Bucket, Keys, Person, allowed_hosts, cookie_name
 from robot_rt_control.editor.layout import graph_layout
@@ -87,6 +88,7 @@ class EditorServer:
         self.keys, self.people = Keys(), People()
         self._logs = RunLogs(self._read_log, self._runs_shown, self._publish)
         self._scenes = Scenes(robot)
+        self._goals = Goals(robot, self._scenes)
         drawn = (self._scenes.shapes, self._scenes.objects.text)
         self._timelines = Timelines(robot)
         self.watchers = Watchers(self._logs, self._scenes.frame, drawn, self._timelines.news)
@@ -135,6 +137,7 @@ class EditorServer:
             "reactions": (self._blocking(lambda p, r: {"reactions": session_reactions(robot, r)}), "all"),
             "scene": (self._scene, "all"),
             "meshes": (self._meshes, "all"),
+            "goal": (self._goal, "all"),
             "layout": (self._blocking(lambda p, r: graph_layout(r)), "all"),
             "jog": (self._jog, "operate"),
             **{
@@ -386,6 +389,13 @@ class EditorServer:
             raise web.HTTPNotFound(text="the scene has no such meshes")
         return content
 
+    async def _goal(self, person: Person, body: Json) -> Json:
+        with self._one_more(person):
+            try:
+                return await self._goals.goal(person, body)
+            except TooMany as error:
+                raise web.HTTPTooManyRequests(text=str(error)) from None
+
     async def _operate(self, person: Person, body: Json) -> Json:
         if body.get("take") is False:
             self.people.give_back(person)
@@ -423,6 +433,7 @@ class EditorServer:
         self._logs.close()
         await loop.run_in_executor(None, self._operating.jogs.close)
         await self._scenes.close()
+        self._goals.close()
         for pool in (self._pool, self._stops, self._protective, self._looking):
             pool.shutdown(wait=False, cancel_futures=True)
 
@@ -455,6 +466,7 @@ class EditorServer:
             self.people.expire()
             if not self.watchers.follow_joints:
                 self._scenes.rest()
+                self._goals.rest()
             if not self.watchers.follow_timeline:
                 self._timelines.rest()
             self._publish()

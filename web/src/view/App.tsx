@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 
+import { GoalPanel } from '../goal/GoalPanel.tsx';
 import { Operator, Release, Speed } from '../operate/Operator.tsx';
 import { store, useStill, useStore } from '../store/store.ts';
 import { disconnect } from '../text/blueprint_edits.ts';
@@ -436,7 +437,7 @@ function Centre() {
             {doc && <Versions />}
             <div className="view">
                 {it.picture.view === 'robot' ? (
-                    <RobotView hasTop />
+                    <RobotView hasTop goal={(view) => <GoalPanel view={view} />} />
                 ) : it.picture.view === 'text' && doc ? (
                     <TextEditor />
                 ) : (

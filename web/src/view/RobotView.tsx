@@ -67,6 +67,7 @@ const LIVE: SceneSource = {
  * @param hasTop whether the page has who operates and the speed above all.
  * @param past parts that are faulted in what the source shows; else of the robot.
  * @param timeline what its button opens; else that of the robot.
+ * @param goal what is beside the picture of a goal in it.
  */
 export function RobotView({
     children,
@@ -75,6 +76,7 @@ export function RobotView({
     again = 0,
     past,
     timeline,
+    goal,
 }: {
     children?: ReactNode;
     hasTop?: boolean;
@@ -82,6 +84,7 @@ export function RobotView({
     again?: number;
     past?: { name: string; fault: string }[];
     timeline?: ReactNode;
+    goal?: (view: View) => ReactNode;
 }) {
     const it = usePage();
     const place = useRef<HTMLElement>(null);
@@ -311,6 +314,7 @@ export function RobotView({
                 />
                 {source === LIVE && operates && isEntered && <Operate hasTop={hasTop} />}
             </div>
+            {view && scene && goal?.(view)}
             {hasTimeline && (source === LIVE ? <LiveTimeline /> : timeline)}
         </section>
     );
