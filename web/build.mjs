@@ -64,13 +64,20 @@ const apart = {
 const results = [];
 for (const [source, name, format] of [
     ['main.tsx', 'editor.js', 'iife'],
-    ['view_page.tsx', 'view_page.js', 'esm'],
     ['scene/view.ts', 'view.js', 'esm'],
     ['scene/three.ts', 'three.js', 'esm'],
     ['timeline/timeline.ts', 'timeline.js', 'esm'],
 ]) {
     const files = { entryPoints: [join(here, 'src', source)], outfile: join(out, name), format };
     results.push(await build({ ...common, ...files, plugins: [apart] }));
+}
+// The pages of the workcell and of a recording, and what both have.
+const pages = { entryPoints: ['view_page.tsx', 'past_page.tsx'].map((name) => join(here, 'src', name)), outdir: out };
+const split = { format: 'esm', splitting: true, chunkNames: 'page_common' };
+results.push(await build({ ...common, ...pages, ...split, plugins: [apart] }));
+for (const name of ['de', 'zh', 'ja']) {
+    const texts = JSON.parse(readFileSync(join(here, 'src', 'language', `${name}.json`), 'utf8'));
+    writeFileSync(join(out, `language_${name}.json`), JSON.stringify(texts));
 }
 for (const name of ['index.html', 'view.html', 'past.html', 'icon.svg'])
     writeFileSync(join(out, name), readFileSync(join(here, 'src', name)));
@@ -93,8 +100,9 @@ const sizeOf = (...names) => names.reduce((sum, name) => sum + statSync(join(out
 const size = sizeOf('editor.js', 'editor.css');
 const viewSize = sizeOf('view.js', 'three.js');
 if (size > LARGEST) throw new Error(`the bundle has ${size} bytes, more than ${LARGEST}`);
-const pageSize = sizeOf('view_page.js');
-if (pageSize > LARGEST_VIEW_PAGE) throw new Error(`view_page.js has ${pageSize} bytes, more than ${LARGEST_VIEW_PAGE}`);
+const pageSizes = ['view_page.js', 'past_page.js'].map((name) => sizeOf(name, 'page_common.js'));
+const pageSize = Math.max(...pageSizes);
+if (pageSize > LARGEST_VIEW_PAGE) throw new Error(`a page has ${pageSize} bytes, more than ${LARGEST_VIEW_PAGE}`);
 if (viewSize > LARGEST_VIEW) throw new Error(`the view has ${viewSize} bytes, more than ${LARGEST_VIEW}`);
 const timelineSize = sizeOf('timeline.js');
 if (timelineSize > LARGEST_TIMELINE) throw new Error(`timeline.js has ${timelineSize} bytes, > ${LARGEST_TIMELINE}`);

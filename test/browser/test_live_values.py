@@ -1,4 +1,4 @@
-"""Rule E29 of docs/semantics/editor.md: present values beside the names of state variables, in a real browser."""
+"""Rule E30 of docs/semantics/editor.md: present values beside the names of state variables, in a real browser."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def watched(page: Any) -> Any:
     return page.get_by_label("Present values").first
 
 
-def test_E29_a_condition_shows_what_it_names_as_it_is_now(
+def test_E30_a_condition_shows_what_it_names_as_it_is_now(
     come: Callable[..., Any], robot: MemoryRobot, picture: Any
 ) -> None:
     robot.variable_values |= {"below.distance": 0.4321, "ahead.distance": math.nan}
@@ -55,7 +55,7 @@ def test_E29_a_condition_shows_what_it_names_as_it_is_now(
     assert present.locator("li").count() == 1
 
 
-def test_E29_values_of_a_robot_that_does_not_answer_are_old(come: Callable[..., Any], robot: MemoryRobot) -> None:
+def test_E30_values_of_a_robot_that_does_not_answer_are_old(come: Callable[..., Any], robot: MemoryRobot) -> None:
     present = watched(come())
     present.get_by_text("2 m", exact=True).wait_for()
     values, answers = robot.values, threading.Event()

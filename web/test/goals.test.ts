@@ -73,7 +73,7 @@ function aimed(goal: Goal): {
     return { aim, asked, answer, written };
 }
 
-test('E30 fields of joints, and of a pose, are goals of the part that is named', () => {
+test('E31 fields of joints, and of a pose, are goals of the part that is named', () => {
     const [joints, pose] = goals({ position: [0.1, 0.2], tool_orientation: [0, 0, 0, 1] });
     assert.deepEqual([joints?.ofJoints, joints?.part.name, joints?.values], [true, 'right', { joints: [0.1, 0.2] }]);
     assert.deepEqual(pose?.values, { position: null, orientation: [0, 0, 0, 1] });
@@ -83,7 +83,7 @@ test('E30 fields of joints, and of a pose, are goals of the part that is named',
         assert.match(goals({ position })[0]?.problem ?? '', /position has no 2 numbers/);
 });
 
-test('E30 goals of nodes, of branches inside them, and of states of programs', () => {
+test('E31 goals of nodes, of branches inside them, and of states of programs', () => {
     const skill = { name: 'move_joint', parts: ['part: arm (left)'], parameters: INFOS } as unknown as SkillInfo;
     const known = { parts: PARTS, skill: (name: string) => (name === 'move_joint' ? skill : undefined) };
     const text = `name: x
@@ -106,7 +106,7 @@ nodes:
     assert.match(both, /tool_position: \[1, 2, 3\], tool_orientation: \[0, 1, 0, 0\]/);
 });
 
-test('E30 one question at a time; what is let go is written once, if the robot can be there', async () => {
+test('E31 one question at a time; what is let go is written once, if the robot can be there', async () => {
     const goal = goals({ tool_position: [1, 2, 3] })[1] as Goal;
     const { aim, asked, answer, written } = aimed(goal);
     aim.begin();
@@ -133,7 +133,7 @@ test('E30 one question at a time; what is let go is written once, if the robot c
     assert.equal(written.length, 2, 'nothing was dragged');
 });
 
-test('E30 what the robot cannot reach says by how much, and writes nothing', async () => {
+test('E31 what the robot cannot reach says by how much, and writes nothing', async () => {
     const goal = goals({ tool_position: [1, 2, 3] })[1] as Goal;
     const { aim, asked, answer, written } = aimed(goal);
     aim.begin();
@@ -142,7 +142,7 @@ test('E30 what the robot cannot reach says by how much, and writes nothing', asy
     aim.release();
     await answer(found({ lacks: [0.1234, 0.02] }));
     await answer(found({ lacks: [0.1234, 0.02] }));
-    assert.equal(aim.said, 'Not taken: out of reach by 123 mm and 1.1°');
+    assert.equal(aim.said, 'Not taken: out of reach by 123 mm + 1.1°');
     assert.deepEqual(asked.at(-1)?.position, [1, 2, 3], 'the goal of the text is drawn again');
     await answer(found());
     aim.dragTo({ position: [1, 2, 3.1], orientation: [0, 0, 0, 1] });
@@ -163,7 +163,7 @@ test('E30 what the robot cannot reach says by how much, and writes nothing', asy
     );
 });
 
-test('E30 joints are dragged by sliders, and by the tool', async () => {
+test('E31 joints are dragged by sliders, and by the tool', async () => {
     const goal = goals({ position: [0.1, 0.2] })[0] as Goal;
     const { aim, asked, answer, written } = aimed(goal);
     aim.begin();
@@ -182,7 +182,7 @@ test('E30 joints are dragged by sliders, and by the tool', async () => {
     assert.deepEqual(written[1], { joints: [0.3, 0.4] });
 });
 
-test('E30 steps go along and about the axes of the world, or of the tool', () => {
+test('E31 steps go along and about the axes of the world, or of the tool', () => {
     const half = Math.SQRT1_2;
     const pose = { position: [1, 0, 0], orientation: [0, 0, half, half] }; // its x is the world's y
     const step = { label: '', metres: 0.01, degrees: 90 };

@@ -18,7 +18,7 @@ function live(values: Record<string, number | null>, executor = 0): Live {
     return { robot: { values, ...(executor > 0 && { silent: { executor } }) } } as unknown as Live;
 }
 
-test('E29 a text names variables, elements of vectors, parts of roles, and nothing else', () => {
+test('E30 a text names variables, elements of vectors, parts of roles, and nothing else', () => {
     assert.deepEqual(named('wrist.force.z < -3 and speed > 0.5'), ['wrist.force.z=wrist.force.z', 'speed=speed']);
     assert.deepEqual(named('norm(wrist.force) > 1'), ['wrist.force=wrist.force.x,wrist.force.y,wrist.force.z']);
     assert.deepEqual(named('arm.position[1] > arm.position[1]'), ['arm.position[1]=arm.position[1]']);
@@ -28,7 +28,7 @@ test('E29 a text names variables, elements of vectors, parts of roles, and nothi
     assert.deepEqual(named('$wrist.force.z or x.wrist.force.z or "speed" or wrist.force.q or constructor'), []);
 });
 
-test('E29 a value has its digits; unknown is unknown, and what never came is nothing', () => {
+test('E30 a value has its digits; unknown is unknown, and what never came is nothing', () => {
     const values = new LiveValues();
     const [z, s] = [variable('wrist.force.z'), variable('speed')];
     assert.equal(values.text(z), '');
@@ -44,7 +44,7 @@ test('E29 a value has its digits; unknown is unknown, and what never came is not
     assert.deepEqual([shownValue(123456, ''), shownValue(-1e-9, '')], ['123456', '0']);
 });
 
-test('E29 what does not come any more is old, and so is what a silent executor or editor once said', () => {
+test('E30 what does not come any more is old, and so is what a silent executor or editor once said', () => {
     const values = new LiveValues();
     const speed = variable('speed');
     values.take(live({ speed: 1 }), 0);

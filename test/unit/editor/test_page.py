@@ -41,12 +41,14 @@ def test_E11_what_draws_the_robots_is_loaded_apart() -> None:
     first, view, three = ((PAGE / name).read_text() for name in ("editor.js", "view.js", "three.js"))
     assert len(view.encode()) + len(three.encode()) <= 700_000 and "sourceMappingURL" not in view + three
     assert 'import("./view.js")' in first and "WebGLRenderer" not in first
-    alone = (PAGE / "view_page.js").read_text()
-    assert len(alone.encode()) <= 280_000 and "WebGLRenderer" not in alone and 'import("./view.js")' in alone
-    assert "codemirror" not in alone.lower() and "react-flow" not in alone and "sourceMappingURL" not in alone
+    common = (PAGE / "page_common.js").read_text()
+    pages = [(PAGE / name).read_text() + common for name in ("view_page.js", "past_page.js")]
+    for alone in pages:
+        assert len(alone.encode()) <= 280_000 and "WebGLRenderer" not in alone and 'import("./view.js")' in alone
+        assert "codemirror" not in alone.lower() and "react-flow" not in alone and "sourceMappingURL" not in alone
     timeline = (PAGE / "timeline.js").read_text()
     assert len(timeline.encode()) <= 50_000 and "sourceMappingURL" not in timeline and "eval(" not in timeline
-    assert all('import("./timeline.js")' in page and "timeline-canvas" not in page for page in (first, alone))
+    assert all('import("./timeline.js")' in page and "timeline-canvas" not in page for page in (first, *pages))
     assert re.search(r'from"\./three\.js"', view) and "eval(" not in view + three and "new Function" not in three
 
 

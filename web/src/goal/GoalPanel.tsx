@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
 
+import { t } from '../language/language.ts';
 import type { View } from '../scene/view.ts';
 import { ask } from '../server.ts';
 import { useStore } from '../store/store.ts';
@@ -43,15 +44,13 @@ export function GoalPanel({ view }: { view: View }) {
     useEffect(() => () => view.hideGoal(), [view]);
     if (!goal || !doc) return null;
     return (
-        <section className="goal-panel" aria-label="The goal in the scene">
+        <section className="goal-panel" aria-label={t('The goal in the scene')}>
             <div className="row">
-                <b>
-                    Goal of {node?.id}: {goal.part.name}
-                </b>
+                <b>{t('Goal of {node}: {part}', { node: node?.id, part: goal.part.name })}</b>
                 {goals.length > 1 && (
                     <Choice
                         hidden
-                        label="Goal that is drawn"
+                        label={t('Goal that is drawn')}
                         value={goal.key}
                         options={goals.map((each): [string, string] => [each.key, each.label])}
                         change={setChosen}
@@ -61,7 +60,9 @@ export function GoalPanel({ view }: { view: View }) {
             </div>
             {goal.problem !== '' && <p className="hint">{goal.problem}</p>}
             {goal.problem === '' && !hasValues(goal) && (
-                <p className="hint">It has no values yet. Take the present pose under Properties, then drag it here.</p>
+                <p className="hint">
+                    {t('It has no values yet. Take the present pose under Properties, then drag it here.')}
+                </p>
             )}
             <Drawn
                 key={`${goal.key} ${goal.part.name}`}
@@ -140,8 +141,8 @@ function Drawn({ view, goal, mayDrag }: { view: View; goal: Goal; mayDrag: boole
     const q = aim?.draggedJoints ?? found.q;
     return (
         <>
-            <p className={text ? 'bad-hint' : 'good-line'} role="status" aria-label="Whether it can be reached">
-                {text || 'The robot can be there.'}
+            <p className={text ? 'bad-hint' : 'good-line'} role="status" aria-label={t('Whether it can be reached')}>
+                {text || t('The robot can be there.')}
             </p>
             {found.position && (
                 <div className="row goal-pose">
@@ -151,10 +152,10 @@ function Drawn({ view, goal, mayDrag }: { view: View; goal: Goal; mayDrag: boole
                     {mayDrag && (
                         <>
                             <button aria-pressed={!turns} onClick={() => setTurns(false)}>
-                                Move
+                                {t('Move')}
                             </button>
                             <button aria-pressed={turns} onClick={() => setTurns(true)}>
-                                Turn
+                                {t('Turn')}
                             </button>
                             <label>
                                 <input
@@ -162,11 +163,11 @@ function Drawn({ view, goal, mayDrag }: { view: View; goal: Goal; mayDrag: boole
                                     checked={inToolAxes}
                                     onChange={(event) => setInToolAxes(event.target.checked)}
                                 />{' '}
-                                Tool’s axes
+                                {t('Tool’s axes')}
                             </label>
                             <Choice
                                 hidden
-                                label="Step"
+                                label={t('Step size')}
                                 value={step.label}
                                 options={STEPS.map((each): [string, string] => [each.label, each.label])}
                                 change={(label) => setStep(STEPS.find((each) => each.label === label) ?? step)}
@@ -176,7 +177,10 @@ function Drawn({ view, goal, mayDrag }: { view: View; goal: Goal; mayDrag: boole
                                     <button
                                         key={`${name}${direction}`}
                                         className="small"
-                                        aria-label={`${turns ? 'Turn about' : 'Move along'} ${name}, ${direction}`}
+                                        aria-label={t(turns ? 'Turn about {axis} {sign}' : 'Move along {axis} {sign}', {
+                                            axis: name,
+                                            sign: direction < 0 ? '−' : '+',
+                                        })}
                                         onClick={() => move(axis, direction, turns)}>
                                         {name} {direction < 0 ? '−' : '+'}
                                     </button>

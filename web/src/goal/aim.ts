@@ -1,5 +1,6 @@
 // A goal while somebody drags it: the server is asked what it would be, one question at a time, the latest one next.
 
+import { t } from '../language/language.ts';
 import type { Answer } from '../wire.ts';
 import { type Goal, hasValues } from './goals.ts';
 
@@ -133,7 +134,8 @@ export class Aim {
         this.draggedJoints = null;
         this.hasTurned = false;
         if (!isKnown || !found || !reaches(found)) {
-            this.said = `Not taken: ${isKnown && found ? problemOf(found, this.goal) : this.problem}`;
+            const why = isKnown && found ? problemOf(found, this.goal) : this.problem;
+            this.said = t('Not taken: {why}', { why });
             return this.begin();
         }
         this.said = '';
@@ -172,8 +174,14 @@ export function problemOf(found: Found, { part }: Goal): string {
     const [metres = 0, angle = 0] = found.lacks;
     const limits = found.outside.map(({ joint, value, lower, upper }) => {
         const unit = part.joint_units[joint] ?? '';
-        const limit = lower !== null && value < lower ? `at least ${lower.toFixed(4)}` : `at most ${upper?.toFixed(4)}`;
-        return `${part.joint_names[joint]} at ${value.toFixed(4)} ${unit}, ${limit} ${unit} is allowed`;
+        const isLow = lower !== null && value < lower;
+        const said = {
+            joint: part.joint_names[joint],
+            value: `${value.toFixed(4)} ${unit}`,
+            limit: `${(isLow ? lower : upper)?.toFixed(4)} ${unit}`,
+        };
+        if (isLow) return t('{joint} at {value}, at least {limit} is allowed', said);
+        return t('{joint} at {value}, at most {limit} is allowed', said);
     });
     if (metres <= REACHED && angle <= REACHED) return limits.join('; ');
     const degrees = (angle * 180) / Math.PI;
@@ -181,6 +189,8 @@ export function problemOf(found: Found, { part }: Goal): string {
         ...(metres > REACHED ? [`${(1000 * metres).toFixed(metres < 0.01 ? 2 : 0)} mm`] : []),
         ...(angle > REACHED ? [`${degrees.toFixed(degrees < 1 ? 2 : 1)}°`] : []),
     ];
-    const why = limits.length > 0 ? `; it would need ${limits.join('; ')}` : '';
-    return `out of reach by ${lacking.join(' and ')}${why}`;
+    const said = { much: lacking.join(' + '), limits: limits.join('; ') };
+    return limits.length > 0
+        ? t('out of reach by {much}; it would need {limits}', said)
+        : t('out of reach by {much}', said);
 }

@@ -1,5 +1,6 @@
 // The goals that a node has: fields of joints, and of a tool's pose.
 
+import { t } from '../language/language.ts';
 import { type Kind, kindOfField, partsFor } from '../operate/Take.tsx';
 import { setField, typed } from '../text/blueprint_edits.ts';
 import { type GraphNode, isRecord, type Json, texts } from '../text/graph.ts';
@@ -64,8 +65,10 @@ export function goalsOf({ path, infos, given, named }: Call, parts: readonly Par
         goal.label = Object.values(goal.fields)
             .map((each) => each.name)
             .join(', ');
-        const value = numbersIn(given[info.name], LENGTHS[kind](part));
-        if (value === undefined) goal.problem = `${info.name} has no ${LENGTHS[kind](part)} numbers: it is not drawn.`;
+        const count = LENGTHS[kind](part);
+        const value = numbersIn(given[info.name], count);
+        if (value === undefined)
+            goal.problem = t('{name} has no {count} numbers: it is not drawn.', { name: info.name, count });
         else goal.values[kind] = value;
         found.set(key, goal);
     }

@@ -3,9 +3,10 @@
 import type { Scene } from '../wire.ts';
 import type { Piece } from './mesh.ts';
 import { Robots } from './robots.ts';
-import { type Camera, Group, Matrix4, TransformControls, Vector3 } from './three.ts';
+import { type Camera, Color, Group, Matrix4, TransformControls, Vector3 } from './three.ts';
 
-const OPACITY = 0.45;
+const OPACITY = 0.55;
+const TINT = new Color(0x2563eb);
 
 /** A pose in the world: position [m], orientation x y z w. */
 export interface ToolPose {
@@ -42,7 +43,7 @@ export class GoalGhost {
     ) {
         const own = new Set(scene.parts.find((each) => each.name === part)?.links);
         const links = scene.links.map((link, n) => (own.has(n) ? link : { ...link, shapes: [] }));
-        this.robots = new Robots({ ...scene, links }, piecesOf, changed, OPACITY);
+        this.robots = new Robots({ ...scene, links }, piecesOf, changed, OPACITY, TINT);
         this.positions = scene.joints.map(() => Number.NaN);
         this.group.add(this.robots.group, this.handle);
     }

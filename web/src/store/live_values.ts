@@ -4,6 +4,8 @@ import type { Live, VariableInfo } from '../wire.ts';
 
 /** [ms] The server and the page say about so late that a value does not come any more. */
 export const OLD_MS = 1000;
+/** As the text of a value. */
+export const UNKNOWN = 'unknown';
 /** Names of a text whose values are shown. */
 const MOST = 8;
 const NAME = /(?<![$\w.])[A-Za-z_]\w*(?:\.\w+|\[\d+\])+|(?<![$\w.])[a-z_]\w*(?![\w.[(])/g;
@@ -96,7 +98,7 @@ export class LiveValues {
     text({ name, type }: VariableInfo): string {
         const kept = this.kept.get(name);
         if (!kept) return '';
-        return kept.value === null ? 'unknown' : shownValue(kept.value, type);
+        return kept.value === null ? UNKNOWN : shownValue(kept.value, type);
     }
 }
 

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
 
-import { namedIn } from '../store/live_values.ts';
+import { t } from '../language/language.ts';
+import { namedIn, UNKNOWN } from '../store/live_values.ts';
 import { useStore } from '../store/store.ts';
 import { isRecord } from '../text/graph.ts';
 
@@ -26,17 +27,18 @@ export function Present({ text }: { text: string }) {
     }, [isOld]);
     if (named.length === 0) return null;
     return (
-        <ul className="present" aria-label="Present values">
+        <ul className="present" aria-label={t('Present values')}>
             {named.map(({ name, variables }, n) => {
                 const age = ages[n] ?? null;
                 const values = variables.map((each) => it.link.values.text(each));
-                const unit = values.every((each) => each === 'unknown') ? '' : (variables[0]?.unit ?? '');
+                const isUnknown = values.every((each) => each === UNKNOWN);
+                const unit = isUnknown ? '' : (variables[0]?.unit ?? '');
+                const shown = values.map((each) => (each === UNKNOWN ? t('unknown') : each)).join(', ');
                 const old = age !== null && age > 0;
                 return (
                     <li key={name} className={old ? 'old' : ''}>
-                        <code>{name}</code>{' '}
-                        <output>{age === null ? '…' : `${values.join(', ')} ${unit}`.trim()}</output>
-                        {old && <span> {Math.floor(age / 1000)} s old</span>}
+                        <code>{name}</code> <output>{age === null ? '…' : `${shown} ${unit}`.trim()}</output>
+                        {old && <span> {t('{time} s old', { time: Math.floor(age / 1000) })}</span>}
                     </li>
                 );
             })}

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-
+import { t } from '../language/language.ts';
 import { ask } from '../server.ts';
 import { thePage, usePage } from '../store/page.ts';
 import type { Panel } from '../timeline/panel.ts';
@@ -52,7 +52,7 @@ export function Timeline({
                 Object.assign(place.current, { panel: made, source });
                 setPanel(made);
             },
-            (error) => setProblem(`The timeline cannot be loaded: ${(error as Error).message}`),
+            (error) => setProblem(t('The timeline cannot be loaded: {why}', { why: (error as Error).message })),
         );
         return () => {
             closed = true;
@@ -61,7 +61,7 @@ export function Timeline({
     }, [source]);
     useEffect(() => panel?.seek(currentTick), [panel, currentTick]);
     return (
-        <section className="timeline" aria-label="Timeline" aria-busy={panel === null && problem === ''}>
+        <section className="timeline" aria-label={t('Timeline')} aria-busy={panel === null && problem === ''}>
             {problem !== '' && <p className="timeline-problem">{problem}</p>}
             <div className="timeline-panel" ref={place} />
         </section>

@@ -1,6 +1,7 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 
+import { t } from '../language/language.ts';
 import { passedOn } from '../store/live_values.ts';
 import { store } from '../store/store.ts';
 import { Present } from './Present.tsx';
@@ -144,7 +145,7 @@ export function Expression({
                 className={options.length > 0 ? 'options' : 'unseen'}
                 role="listbox"
                 id={`${id}-options`}
-                aria-label="Names">
+                aria-label={t('Names')}>
                 {options.map((option, n) => (
                     <li
                         key={option.name}
