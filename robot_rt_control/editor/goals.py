@@ -51,9 +51,9 @@ class Goals:
         """A goal of a part as it would be: see `view.goals.goal_of`; and `joints`, the scene's names of its joints.
 
         Args:
-            body: `part`; `q`, its joint positions [rad or m]; or `position` [m] and `orientation` (x y z w, of length 1)
-                of its tool in the world, either may be left out: it stays as it is now; and `seed`, joint positions
-                near which the search begins, else the present ones. `quick`: no other configurations are tried.
+            body: `part`; `q`, its joint positions [rad or m]; or `position` [m] and `orientation` (x y z w) of its tool
+                in the world, either may be left out: it stays as it is now; and `seed`, joint positions near which the
+                search begins, else the present ones. `quick`: no other configurations are tried.
 
         Raises:
             TooMany: of this person.

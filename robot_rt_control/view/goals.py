@@ -110,7 +110,8 @@ def goal_of(urdf: Urdf, question: Json) -> Json:
 
     Args:
         question: `joints`, `lower`, `upper`, `present` and `tool` as `Reach` (`tool` empty: the part has none);
-            `q`, the part's joint positions; or `position` and `orientation` of the tool, None: as now; `seed` and `quick`.
+            `q`, the part's joint positions; or `position` and `orientation` of the tool, None: as now, with `seed`
+            and `quick`.
 
     Returns:
         `q`: the part's joint positions; `position`, `orientation`: the tool's pose there, None of a part without tool;
@@ -133,7 +134,9 @@ def goal_of(urdf: Urdf, question: Json) -> Json:
             np.array(given if given is not None else usual, float)
             for given, usual in zip((question["position"], question["orientation"]), now, strict=True)
         )
-        q, lacks, beyond, wanted = reach.search(position, orientation / np.linalg.norm(orientation), question["seed"], quick=question["quick"])
+        q, lacks, beyond, wanted = reach.search(
+            position, orientation / np.linalg.norm(orientation), question["seed"], quick=question["quick"]
+        )
     else:
         beyond = [j for j, value in enumerate(q) if not lower[j] <= value <= upper[j]]
         wanted = np.array([q[j] for j in beyond])

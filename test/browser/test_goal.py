@@ -1,4 +1,4 @@
-"""Rule E31 of docs/semantics/editor.md: a node's goal as a ghost in the scene, dragged with handles, keys and sliders."""
+"""Rule E31 of docs/semantics/editor.md: a goal as a ghost in the scene, dragged with handles, keys and sliders."""
 
 from __future__ import annotations
 
