@@ -127,6 +127,11 @@ class Scenes:
         """
         return part_joints(parts, list(self._robot.joint_positions())).get(name, [])
 
+    def links_of(self, part: str) -> set[str]:
+        """The links that a part's joints move; empty: they are not known."""
+        own = [n for found in self._scene.get("parts", ()) if found["name"] == part for n in found["links"]]
+        return {self._scene["links"][n]["name"] for n in own}
+
     def tool_of(self, part: str) -> str:
         """The link that a part's tool has in robot_description; empty: it has none."""
         links = {link["name"] for link in self._scene.get("links", ())}
