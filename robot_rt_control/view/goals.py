@@ -125,7 +125,8 @@ def goal_of(urdf: Urdf, question: Json) -> Json:
     reach = None
     if question["tool"]:
         reach = Reach(urdf, question["tool"], question["joints"], (lower, upper), question["present"])
-    q, lacks, beyond, wanted = question.get("q"), np.zeros(2), [], np.zeros(0)
+    q, lacks, wanted = question.get("q"), np.zeros(2), np.zeros(0)
+    beyond: list[int] = []
     if q is None:
         if reach is None:
             raise DefinitionError("a pose of the tool", expected="a part with a tool")
