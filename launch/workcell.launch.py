@@ -29,6 +29,8 @@ from robot_rt_control.bringup.bringup import (
     EDITOR_HELP,
     EDITOR_PORT_HELP,
     FACTOR_HELP,
+    FOXGLOVE_HELP,
+    FOXGLOVE_PORT_HELP,
     FRAMES_HELP,
     HARDWARE_HELP,
     OWN_TOPICS_HELP,
@@ -114,6 +116,8 @@ ARGUMENTS = [
     DeclareLaunchArgument("editor", default_value=NO, choices=[YES, NO], description=f"Whether to {EDITOR_HELP}."),
     DeclareLaunchArgument("view", default_value=NO, choices=[YES, NO], description=f"Whether to {VIEW_HELP}."),
     DeclareLaunchArgument("editor_port", default_value="8420", description=f"{EDITOR_PORT_HELP}."),
+    DeclareLaunchArgument("foxglove", default_value=NO, choices=[YES, NO], description=f"Whether to {FOXGLOVE_HELP}."),
+    DeclareLaunchArgument("foxglove_port", default_value="8765", description=f"{FOXGLOVE_PORT_HELP}."),
     DeclareLaunchArgument(
         "realtime_cpu", default_value="-1", description="Processor of the real-time thread; -1: any."
     ),

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from robot_rt_control.editor.installed import PORT, require_editor
+from robot_rt_control.editor.installed import FOXGLOVE_PORT, PORT, require_editor, require_foxglove
 from robot_rt_control.hardware.clocks import AUTO as AUTO
 from robot_rt_control.hardware.clocks import CLOCK_HELP as CLOCK_HELP
 from robot_rt_control.hardware.clocks import CLOCKS as CLOCKS
@@ -56,6 +56,8 @@ EDITOR_HELP = (
 )
 VIEW_HELP = "show the robots in browsers on this machine, and print the links to open; the editor serves it, too"
 EDITOR_PORT_HELP = "TCP port of the blueprint editor and the view; 0: any free one"
+FOXGLOVE_HELP = "serve the topics to the application Foxglove on this machine, read only; it needs foxglove-sdk"
+FOXGLOVE_PORT_HELP = "TCP port of the server for Foxglove; 0: any free one"
 _CONTROLLER_MESSAGES = ("control_msgs", "controller_manager_msgs")
 
 SHARED_TOPICS = ("/clock", "/diagnostics", "/tf", "/tf_static")
@@ -124,6 +126,10 @@ class BringupOptions:
     """See VIEW_HELP."""
     editor_port: int = PORT
     """See EDITOR_PORT_HELP."""
+    foxglove: bool = False
+    """See FOXGLOVE_HELP."""
+    foxglove_port: int = FOXGLOVE_PORT
+    """See FOXGLOVE_PORT_HELP."""
     realtime_cpu: int = -1
     """Processor of the real-time thread; -1: any."""
     realtime_priority: int = 80
@@ -239,7 +245,8 @@ def processes(
 
     Raises:
         DefinitionError: the workcell file is not valid, options contradict each other, or RViz is not installed.
-        RobotControlError: the planner or the editor is asked for, and its packages are not installed.
+        RobotControlError: the planner, the editor or the server for Foxglove is asked for, and its packages are not
+            installed.
         HardwareError: the clock is `auto`, and a device's plugin cannot be loaded.
     """
     workcell = workcell or described_workcell(options)
@@ -265,6 +272,7 @@ def processes(
         *_planner(options, workcell),
         *_blueprints(options, workcell),
         *_editor(options),
+        *_foxglove(options),
         *_viewers(options, workcell, find),
     ]
     if options.program:
@@ -442,6 +450,15 @@ def _editor(options: BringupOptions) -> list[ProcessDescription]:
     if not options.editor:
         arguments += ("--view",)
     return [replace(_own(options, "blueprint_editor", {}, consequence), arguments=arguments)]
+
+
+def _foxglove(options: BringupOptions) -> list[ProcessDescription]:
+    if not options.foxglove:
+        return []
+    require_foxglove()
+    namespace = ("--namespace", options.namespace) if options.namespace else ()
+    process = _own(options, "foxglove", {}, "the application Foxglove has lost its connection; nothing else")
+    return [replace(process, arguments=("--port", str(options.foxglove_port), *namespace))]
 
 
 def _viewers(options: BringupOptions, workcell: Workcell, find: Find) -> list[ProcessDescription]:

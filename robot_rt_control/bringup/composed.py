@@ -29,7 +29,7 @@ _STOP_S = 10.0
 def run_composed(processes: Sequence[ProcessDescription], folder: Path) -> int:
     """Run the package's own nodes until SIGINT, SIGTERM, or until one that is required has ended.
 
-    Programs of other packages and the editor are left out.
+    Programs of other packages, the editor and the server for Foxglove are left out.
 
     Args:
         processes: in the order to start them; they are ended in the reverse order.

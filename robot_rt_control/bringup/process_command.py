@@ -19,10 +19,11 @@ NODES = {
     "planner": "robot_rt_control.planner.node:PlannerNode",
     "blueprints": "robot_rt_control.blueprint.node.node:BlueprintsNode",
     "blueprint_editor": "robot_rt_control.editor.main",
+    "foxglove": "robot_rt_control.editor.foxglove.main",
     "application": "robot_rt_control.application.node:ApplicationNode",
 }
-"""The package's own executables: the modules that run them, and their nodes. The editor is a client, not a node; a
-foreign driver may be anything."""
+"""The package's own executables: the modules that run them, and their nodes. The editor and the server for
+Foxglove are clients, no nodes; a foreign driver may be anything."""
 
 _LONGEST_VALUE = 1000
 """Longer ones go to a file: people read command lines, and one argument holds at most 128 KiB."""

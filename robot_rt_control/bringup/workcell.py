@@ -22,6 +22,8 @@ from robot_rt_control.bringup.bringup import (
     EDITOR_HELP,
     EDITOR_PORT_HELP,
     FACTOR_HELP,
+    FOXGLOVE_HELP,
+    FOXGLOVE_PORT_HELP,
     FRAMES_HELP,
     HARDWARE_HELP,
     OWN_TOPICS_HELP,
@@ -103,6 +105,14 @@ def parser() -> argparse.ArgumentParser:
         metavar="PORT",
         help=f"{EDITOR_PORT_HELP} (default: %(default)s)",
     )
+    add("--foxglove", action="store_true", help=FOXGLOVE_HELP)
+    add(
+        "--foxglove-port",
+        type=int,
+        default=BringupOptions.foxglove_port,
+        metavar="PORT",
+        help=f"{FOXGLOVE_PORT_HELP} (default: %(default)s)",
+    )
     add("--cpu", type=int, default=-1, metavar="N", help="processor of the real-time thread (default: any)")
     add(
         "--priority",
@@ -157,6 +167,8 @@ def options_of(arguments: argparse.Namespace) -> BringupOptions:
         editor=arguments.editor,
         view=arguments.view,
         editor_port=arguments.editor_port,
+        foxglove=arguments.foxglove,
+        foxglove_port=arguments.foxglove_port,
         realtime_cpu=arguments.cpu,
         realtime_priority=arguments.priority,
     )

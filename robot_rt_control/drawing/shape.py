@@ -47,8 +47,8 @@ class Shape:
     """One shape; it keeps its place in its frame while that moves."""
 
     namespace: str
-    """What RViz shows and hides together: goal, path, planned_path, contact_force, rays, limits; of objects their
-    device."""
+    """What RViz shows and hides together: goal, path, planned_path, contact_force, rays, limits, faults; of objects
+    their device."""
     frame: str
     """A link of robot_description."""
     kind: ShapeKind

@@ -1,4 +1,4 @@
-"""What the editor needs beside the package's other requirements: the extra `editor`, and its built page."""
+"""What the editor and the server for Foxglove need beside the package's other requirements: extras, a built page."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from robot_rt_control.vocabulary.errors import RobotControlError
 
 PORT = 8420
 """Where browsers find it, unless another one is chosen."""
+FOXGLOVE_PORT = 8765
+"""Where the application Foxglove looks for a server."""
 PAGE = Path(__file__).parent / "page"
 """The bundle: built from web/ by `./run web`."""
 
@@ -23,3 +25,14 @@ def require_editor() -> None:
         raise RobotControlError("the editor needs the package aiohttp", hint="pip install 'robot_rt_control[editor]'")
     if not (PAGE / "editor.js").is_file():
         raise RobotControlError(f"the page is not built: no editor.js in {PAGE}", hint="Build it: ./run web")
+
+
+def require_foxglove() -> None:
+    """Nothing, if all is there; nothing is imported.
+
+    Raises:
+        RobotControlError: one line with the command that installs it.
+    """
+    if find_spec("foxglove") is None:
+        hint = "pip install 'robot_rt_control[foxglove]'"
+        raise RobotControlError("the server for Foxglove needs the package foxglove-sdk", hint=hint)

@@ -161,7 +161,8 @@ class Scenes:
             if shapes is self._shown_shapes:
                 return self._shapes
             self._shown_shapes = shapes
-            found = [shape for shape in shapes if _is_finite(shape)]
+            # The page colors the links of a faulted part by itself.
+            found = [shape for shape in shapes if _is_finite(shape) and shape["namespace"] != "faults"]
             self._shapes = json.dumps({"shapes": found}, allow_nan=False, separators=(",", ":"))
         return self._shapes
 

@@ -22,7 +22,10 @@ from robot_rt_control.model.workcell.workcell import load_workcell
 TEXTS = Path(__file__).parents[2] / "web" / "src" / "language"
 CHOOSER = "Language, Sprache, 语言, 言語"
 PHONE = {"width": 390, "height": 844}
-WHOLE = "() => document.documentElement.scrollWidth <= innerWidth"
+WHOLE = """() => document.documentElement.scrollWidth <= innerWidth
+    && [...document.querySelectorAll('button, select, input, label, p, h1, h2, h3')]
+        .every(it => it.closest('.unseen') || it.getBoundingClientRect().right <= innerWidth + 1)"""
+"""Nothing is cut off at the right edge, on a page that scrolls down alone."""
 
 
 def texts_of(language: str) -> dict[str, str]:

@@ -42,7 +42,7 @@ MORE = {
     "S": ("test/unit/", "test/ros/"),
     "K": ("test/unit/",),
     "I": ("test/unit/ros/", "test/ros/"),
-    "X": ("test/unit/hardware/mujoco/",),
+    "X": ("test/unit/hardware/mujoco/", "test/ros/test_foxglove.py"),
     "V": ("test/unit/planning/", "test/unit/planner/"),
     "N": ("test/unit/", "test/lockstep/", "test/ros/"),
     "H": ("test/unit/recording/", "test/unit/editor/past/", "test/browser/"),

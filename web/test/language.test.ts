@@ -31,6 +31,9 @@ import kinds from './node_kinds.json';
 const LANGUAGES: Record<string, Record<string, string>> = { de, zh, ja };
 /** Attributes that people see or hear. */
 const SEEN = /^(title|aria-label|aria-valuetext|ariaLabel|placeholder|label|hint|remark|alt)$/;
+/** Methods that show their arguments, and properties that are shown. */
+const SHOWING = /^(say|confirm|fillText|append|push)$/;
+const WRITTEN = /^(textContent|title|placeholder|problem|refused) =$/;
 /** What is the same in each language: examples of names and conditions, and the chooser of the language. */
 const SAME = new Set([
     'STOP',
@@ -108,9 +111,16 @@ function readSources(): Found {
                     for (const text of textsOf(first)) if (text !== '') found.keys.add(text);
                     if (isTemplateExpression(first)) found.built.push(where(first, 'a template as a key'));
                 }
-                if (isPropertyAccessExpression(expression) && ['say', 'confirm'].includes(expression.name.text))
-                    for (const each of node.arguments) bare(each);
+                const called = isPropertyAccessExpression(expression) ? expression.name.text : '';
+                if (SHOWING.test(called)) for (const each of node.arguments) bare(each);
+                if (called === 'setAttribute' && first && textsOf(first).some((name) => SEEN.test(name)))
+                    for (const each of node.arguments.slice(1)) bare(each);
+                if (isIdentifier(expression) && expression.text === 'element')
+                    for (const each of node.arguments.slice(2)) bare(each);
             }
+            if (isBinaryExpression(node) && isPropertyAccessExpression(node.left))
+                if (WRITTEN.test(`${node.left.name.text} ${source.slice(node.left.end, node.right.pos).trim()}`))
+                    bare(node.right);
             if (isJsxText(node) && hasWords(node.text)) found.bare.push(where(node, node.text.trim()));
             if (
                 isJsxAttribute(node) &&

@@ -77,6 +77,8 @@ def entries_of(element: Element) -> Iterator[str]:
             found = ENTRY.fullmatch(text.strip())
             if found is not None and name not in ("name", "ID"):
                 yield found[1]
+            elif each.tag == "SetBlackboard" and name == "output_key":
+                yield text.strip()
 
 
 def identifier(text: str) -> str:

@@ -1,18 +1,20 @@
 """Makes behavior trees (BehaviorTree.CPP, version 4) of blueprints that have the shape of one.
 
-That is: from each node one way leads on after success and one after failure, without conditions, reactions, values or
-loops through several nodes. Results with names, and values that are computed, cannot be held either. Everything else is
-refused with its line. A skill that is called and has this shape becomes a tree of its own, each other one a leaf.
+That is: from each node one way leads on after success and one after failure, without reactions or loops through several
+nodes. A node that only judges a condition is the leaf `holds`, values are entries that SetBlackboard writes, and
+`first_of` with a `wait_until` is a reactive element. Other conditions, results with names, and what is computed cannot
+be held. All of this is refused with its line. A skill that is called and has this shape becomes a tree of its own, with
+a model of its ports; each other one is a leaf.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from xml.sax.saxutils import quoteattr
+from dataclasses import replace
 
+from robot_rt_control.blueprint.exchange.decomposition import Decomposition
 from robot_rt_control.blueprint.exchange.expressions import FAILURES
-from robot_rt_control.blueprint.exchange.node_models import node_models
+from robot_rt_control.blueprint.exchange.node_models import default_text, node_models
 from robot_rt_control.blueprint.exchange.ports import (
     BUILT_IN,
     PARTS,
@@ -22,45 +24,21 @@ from robot_rt_control.blueprint.exchange.ports import (
     reference_of,
     written_value,
 )
-from robot_rt_control.blueprint.graph.plan import Call, Given, Graph, Kind, Node
+from robot_rt_control.blueprint.exchange.reactive import CONDITION, HOLDS, judges
+from robot_rt_control.blueprint.exchange.written_xml import Xml, merged, series
+from robot_rt_control.blueprint.graph.plan import Call, Candidate, Given, Graph, Kind, Node
 from robot_rt_control.blueprint.graph.results import DONE, FAILED, STANDARD
 from robot_rt_control.blueprint.text.calls import Calls
 from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.text.mistakes import Mistakes
-from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
-
-MAX_NODES_OF_A_TREE = 2000
-"""Ways that join again are written once for each way into them."""
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 _OK, _BAD = "=done", "=failed"
 """Ends, among ids of nodes."""
 _NONE = "=none"
 """In place of the node that counts failures, in a branch that cannot fail."""
-
-
-@dataclass
-class Xml:
-    """An element to be written."""
-
-    tag: str
-    attributes: dict[str, str] = field(default_factory=dict)
-    children: list[Xml] = field(default_factory=list)
-    text: str = ""
-
-    def lines(self, indent: str = "") -> Iterator[str]:
-        given = "".join(f" {name}={quoteattr(value)}" for name, value in self.attributes.items())
-        if not self.children:
-            yield f"{indent}<{self.tag}{given}/>"
-            return
-        yield f"{indent}<{self.tag}{given}>"
-        for child in self.children:
-            yield from child.lines(indent + "  ")
-        yield f"{indent}</{self.tag}>"
-
-    def count(self) -> int:
-        return 1 + sum(child.count() for child in self.children)
 
 
 def export_trees(name: str, catalogue: SkillCatalogue) -> str:
@@ -77,14 +55,15 @@ def export_trees(name: str, catalogue: SkillCatalogue) -> str:
     exporter.tree(name)
     leaves = sorted(exporter.leaves)
     root = Xml("root", {"BTCPP_format": "4", "main_tree_to_execute": name}, [*reversed(exporter.trees.values())])
-    model = node_models([catalogue.find(leaf) for leaf in leaves if leaf not in BUILT_IN], leaves)
+    skills = [catalogue.find(leaf) for leaf in leaves if leaf not in (*BUILT_IN, HOLDS)]
+    model = node_models(skills, leaves, [catalogue.find(tree) for tree in reversed(exporter.trees)])
     return _document([*root.lines()], model)
 
 
 def export_models(catalogue: SkillCatalogue) -> str:
     """A file with a model of all skills, so that an editor for behavior trees knows them."""
     skills = [skill for skill in catalogue.all() if not skill.problem]
-    return _document(['<root BTCPP_format="4">', "</root>"], node_models(skills, sorted(BUILT_IN)))
+    return _document(['<root BTCPP_format="4">', "</root>"], node_models(skills, [*sorted(BUILT_IN), HOLDS]))
 
 
 def _document(lines: list[str], model: list[str]) -> str:
@@ -151,20 +130,28 @@ class _Tree:
         self.mistakes = Mistakes()
         self.entries: dict[str, str] = {}
         """Output of a node ("seat.wish") → the entry that it is written to."""
+        self.values = {name: f"{prefix}{name}".replace(".", "__") for name in graph.values if name != FAILURES}
+        """Value of the graph → the entry that it is."""
         self.elements: dict[str, Xml] = {}
+        self.guard_succeeds: dict[str, bool] = {}
+        """`first_of` with a guard → whether it succeeds when the guard ends first."""
         self.next: dict[str, tuple[str | None, str | None]] = {}
         """Node → what follows success, and failure; None: it does not end so."""
-        self._count = 0
 
     def made(self) -> Xml:
         """The outermost element. Raises as `export_trees`."""
         content = self.template.content
-        for key in ("reactions", "values", "roles", "results"):
+        for key in ("reactions", "roles", "results"):
             if getattr(content, key):
                 self._refuse(f"{key} of a blueprint", (key,))
         for name, given in self.graph.outputs.items():
             reference = reference_of(given)
+            if self.values.get(reference) == reference and name not in {**self.given, **self.values}:
+                self.values[reference] = name
+                continue
             if "." not in reference or reference in self.entries:
+                if reference in self.values and self.values[reference] == name:
+                    continue
                 self._refuse(f"output {name!r}", ("outputs", name), "an output of one node, such as $seat.wish")
             self.entries[reference] = name
         return self._made(_BAD)
@@ -185,9 +172,17 @@ class _Tree:
         self.mistakes.raise_all()
         self._find_loops()
         self.mistakes.raise_all()
-        found = self._decomposed(self.graph.start, _OK, _BAD)
+        ways = Decomposition(self.graph.name, self.next, self.elements)
+        found = merged(ways.made(self.graph.start, _OK, _BAD))
         self._find_doubled(found)
+        first = []
+        for value in self.template.values:
+            if value.name in self.values:
+                with self.mistakes.collect(self.template.places, "values", value.name):
+                    first.append(self._set(value.name, Given(value=self.graph.values[value.name].value)))
         self.mistakes.raise_all()
+        for element in reversed(first):
+            found = series("Sequence", element, found)
         return found
 
     def _place(self, id: str) -> tuple[str, ...]:
@@ -202,15 +197,19 @@ class _Tree:
     def _ways(self, node: Node, failed: str) -> tuple[str | None, str | None]:
         """What follows success, and failure."""
         then = node.then
+        if judges(node):
+            yes, no = (self._target(candidate, failed) for candidate in then)
+            return yes, no
         if node.call.kind == Kind.ALL_OF and then:
             self._check_counting(node)
             then = (type(then[0])(go=then[0].go, end=then[0].end), *then[1:])
         found: dict[bool, set[str]] = {False: set(), True: set()}
         gives = any(reference.startswith(f"{node.id}.") for reference in self.entries)
         named = any(not bad for result, bad in node.call.results.items() if result not in STANDARD)
+        guard = self._guard(node)
         for result, failure in node.call.results.items():
-            if result == DONE and gives and named:
-                continue  # it has none of the outputs that are used
+            if result == DONE and ((gives and named) or guard):
+                continue  # it has none of the outputs that are used, or is no result of it
             to = _BAD if failure or then else _OK
             for candidate in then:
                 if candidate.when:
@@ -220,15 +219,34 @@ class _Tree:
                     if candidate.end not in ("", DONE, FAILED):
                         raise DefinitionError(f"the end {candidate.end!r}", expected="done or failed")
                     break
-            if to == _BAD != failed:
-                raise DefinitionError("a failure ends the other branches", expected=f"that it leads to {failed!r}")
-            found[failure].add(_BAD if to == failed else to)
+            to = self._counted(to, failed)
+            if result == guard:
+                guarded = to
+                continue
+            found[failure].add(to)
         for failure, targets in found.items():
             if len(targets) > 1:
                 word = "failures" if failure else "successes"
                 raise DefinitionError(f"its {word} lead to different nodes", expected="one way for all of them")
         success, failing = next(iter(found[False]), None), next(iter(found[True]), None)
+        if guard:
+            if guarded not in (success, failing):
+                expected = f"{guard!r} leads where success or failure leads"
+                raise DefinitionError("the conditions lead to a node of their own", expected=expected)
+            self.guard_succeeds[node.id] = guarded != failing
         return (None if success == node.id else success), (None if failing == node.id else failing)
+
+    def _target(self, candidate: Candidate, failed: str) -> str:
+        """Where a candidate leads."""
+        if candidate.end not in ("", DONE, FAILED):
+            raise DefinitionError(f"the end {candidate.end!r}", expected="done or failed")
+        return self._counted(candidate.go or (_OK if candidate.end == DONE else _BAD), failed)
+
+    def _counted(self, to: str, failed: str) -> str:
+        """The same, with the node that counts a branch's failure as its failure."""
+        if to == _BAD != failed:
+            raise DefinitionError("a failure ends the other branches", expected=f"that it leads to {failed!r}")
+        return _BAD if to == failed else to
 
     def _find_loops(self) -> None:
         """Loops through several nodes, and nodes that nothing leads to."""
@@ -290,15 +308,21 @@ class _Tree:
                 return Xml("Sleep", {"name": node.id, "msec": str(round(milliseconds))})
             case Kind.ALL_OF:
                 return self._parallel(node)
+            case Kind.SET if judges(node):
+                (condition,) = (candidate.when for candidate in node.then if candidate.when)
+                self.exporter.leaves.add(HOLDS)
+                return Xml("Condition", {"ID": HOLDS, "name": node.id, CONDITION: _plain(condition)})
+            case Kind.SET if call.arguments:
+                return self._sets(node)
+            case Kind.FIRST_OF if self._guard(node):
+                return self._reactive(node)
             case Kind.LEAF if call.skill == "say":
                 return self._built_in(node, "say", call.arguments["text"])
             case Kind.LOG:
                 return self._built_in(node, "log", call.arguments["text"])
             case Kind.WAIT_UNTIL:
-                if "$" in call.until:
-                    raise DefinitionError("a condition with values", expected="state variables and numbers")
                 self.exporter.leaves.add("wait_until")
-                return Xml("Action", {"ID": "wait_until", "name": node.id, "condition": call.until})
+                return Xml("Action", {"ID": "wait_until", "name": node.id, "condition": _plain(call.until)})
             case Kind.GRAPH if self.exporter.has_tree(call.skill):
                 return self._ports(Xml("SubTree", {"ID": call.skill, "name": node.id}), node.id, call)
             case Kind.GRAPH | Kind.LEAF:
@@ -318,25 +342,67 @@ class _Tree:
         parameters = {p.name: p for p in skill.parameters}
         for name, given in call.arguments.items():
             element.attributes[name] = self._value(given, parameters[name])
+        is_tree = element.tag == "SubTree"
         for output in call.outputs:
             entry = self.entries.get(f"{id}.{output}")
             if entry is not None:
                 element.attributes[port_name(output)] = f"{{{entry}}}"
+        for name, parameter in parameters.items() if is_tree else ():
+            if name not in call.arguments and parameter.default is not None and not default_text(parameter):
+                # Its model cannot say this default: an empty text would be none.
+                element.attributes[name] = written_value(Given(value=parameter.default), parameter)
         if call.parts:
-            if element.tag == "SubTree":
+            if is_tree:
                 raise DefinitionError(f"skill {skill.name!r}: roles of a tree", expected="none")
             element.attributes[PARTS] = ";".join(f"{role}={part}" for role, part in call.parts.items())
         if call.until:
-            if "$" in call.until:
-                raise DefinitionError("a condition with values", expected="state variables and numbers")
-            element.attributes[UNTIL] = call.until
+            element.attributes[UNTIL] = _plain(call.until)
         return element
+
+    def _sets(self, node: Node) -> Xml:
+        """The elements that set values."""
+        arguments = node.call.arguments
+        for name, given in arguments.items():
+            if given.references & (arguments.keys() - {name}):
+                raise DefinitionError(f"value {name!r} of others that are set here", expected="nodes of their own")
+        found = self._set(*next(iter(arguments.items())))
+        found.attributes["name"] = node.id
+        for name, given in [*arguments.items()][1:]:
+            found = series("Sequence", found, self._set(name, given))
+        return found
+
+    def _set(self, name: str, given: Given) -> Xml:
+        declared = {value.name: value for value in self.template.values}
+        if name not in self.values:
+            raise DefinitionError(f"value {name!r}", expected=f"a value other than {FAILURES!r}")
+        text = self._value(given, declared[name])
+        return Xml("SetBlackboard", {"value": text, "output_key": self.values[name]})
+
+    def _guard(self, node: Node) -> str:
+        """The branch of `first_of` that watches a condition beside one other branch; empty: there is none."""
+        call = node.call
+        watching = [name for name, branch in call.branches.items() if branch.kind == Kind.WAIT_UNTIL]
+        return watching[0] if call.kind == Kind.FIRST_OF and len(call.branches) == 2 and watching else ""
+
+    def _reactive(self, node: Node) -> Xml:
+        if node.retry or node.repeat or node.timeout is not None:
+            raise DefinitionError("retry, repeat or timeout of branches side by side", expected="none")
+        guard = self._guard(node)
+        ((name, body),) = ((name, branch) for name, branch in node.call.branches.items() if name != guard)
+        self.exporter.leaves.add(HOLDS)
+        condition = Xml("Condition", {"ID": HOLDS, CONDITION: _plain(node.call.branches[guard].until)})
+        succeeds = self.guard_succeeds[node.id]
+        judged = condition if succeeds else Xml("Inverter", {}, [condition])
+        inner = self._call(replace(node, id=f"{node.id}.{name}", call=body, then=()))
+        return Xml("ReactiveFallback" if succeeds else "ReactiveSequence", {"name": node.id}, [judged, inner])
 
     def _value(self, given: Given, parameter: Parameter) -> str:
         """What a port says."""
         reference = reference_of(given)
         if not reference:
             return written_value(given, parameter)
+        if reference in self.values:
+            return f"{{{self.values[reference]}}}"
         if reference in self.entries:
             return f"{{{self.entries[reference]}}}"
         if reference not in self.given:
@@ -382,8 +448,8 @@ class _Tree:
     def _counting(self) -> str | None:
         """The node that counts the failure of a branch; empty: it cannot fail; None: this is no such branch."""
         content = self.template.content
-        setting = [id for id, node in content.nodes.items() if node.set is not None]
-        if [*content.values] != [FAILURES] or FAILURES not in self.graph.outputs or len(setting) > 1:
+        setting = [id for id, node in content.nodes.items() if node.set and FAILURES in node.set]
+        if FAILURES not in content.values or FAILURES not in self.graph.outputs or len(setting) > 1:
             return None
         is_first = self.graph.values[FAILURES].value == 0 and reference_of(self.graph.outputs[FAILURES]) == FAILURES
         if not setting:
@@ -402,77 +468,6 @@ class _Tree:
             children.append(inner.branch())
         return Xml("ParallelAll", {"name": node.id, "max_failures": str(most)}, children)
 
-    # --- from ways to a tree --------------------------------------------------------------------
-
-    def _decomposed(self, id: str, success: str, failure: str) -> Xml:
-        """The element that begins with a node, and succeeds or fails where these ends are reached.
-
-        If both are the same, it does not matter how it ends.
-        """
-        self._count += 1
-        if self._count > MAX_NODES_OF_A_TREE:
-            raise CapacityError(
-                f"skill {self.graph.name!r} is too much for a tree",
-                expected=f"at most {MAX_NODES_OF_A_TREE} nodes (MAX_NODES_OF_A_TREE)",
-                got="more: ways that join again are written once for each way into them",
-            )
-        yes, no = self.next[id]
-        yes, no = (success if yes is None else yes), (failure if no is None else no)
-        ends = {success, failure}
-        if yes in ends and no in ends:
-            return self._leaf(id, yes, no, success, failure)
-        for join in self._order(id, ends):
-            hit = self._hit(id, join, ends)
-            if not hit:
-                first = self._decomposed(id, join, join)
-                return _series("Sequence", Xml("ForceSuccess", {}, [first]), self._decomposed(join, success, failure))
-            if hit == {failure}:
-                first = self._decomposed(id, join, failure)
-                return _series("Sequence", first, self._decomposed(join, success, failure))
-            if hit == {success}:
-                first = self._decomposed(id, success, join)
-                return _series("Fallback", first, self._decomposed(join, success, failure))
-        then, otherwise = self._decomposed(yes, success, failure), self._decomposed(no, success, failure)
-        return Xml("IfThenElse", {}, [self.elements[id], then, otherwise])
-
-    def _leaf(self, id: str, yes: str, no: str, success: str, failure: str) -> Xml:
-        element = self.elements[id]
-        if success == failure or (yes, no) == (success, failure):
-            return element
-        if yes != no:
-            return Xml("Inverter", {}, [element])
-        return Xml("ForceSuccess" if yes == success else "ForceFailure", {}, [element])
-
-    def _order(self, id: str, ends: set[str]) -> Iterator[str]:
-        """The nodes that follow one, before the ends: those that nothing else leads to first."""
-        seen: dict[str, None] = {}
-
-        path = [(id, iter(self._following(id, ends)))]
-        while path:
-            here, rest = path[-1]
-            to = next(rest, None)
-            if to is None:
-                path.pop()
-                seen.setdefault(here)
-            elif to not in seen:
-                path.append((to, iter(self._following(to, ends))))
-        return (node for node in reversed(seen) if node != id)
-
-    def _following(self, id: str, ends: set[str]) -> list[str]:
-        return [to for to in self.next[id] if to is not None and to not in ends]
-
-    def _hit(self, id: str, join: str, ends: set[str]) -> set[str]:
-        """The ends that are reached without passing a node."""
-        found, waiting, seen = set(), [id], {id}
-        while waiting:
-            for to in self.next[waiting.pop()]:
-                if to in ends:
-                    found.add(to)
-                elif to is not None and to != join and to not in seen:
-                    seen.add(to)
-                    waiting.append(to)
-        return found
-
     def _find_doubled(self, tree: Xml) -> None:
         """Nodes that write something and are in the tree twice."""
         seen: set[str] = set()
@@ -487,7 +482,8 @@ class _Tree:
             seen.add(id)
 
 
-def _series(tag: str, first: Xml, rest: Xml) -> Xml:
-    """Sequence or Fallback, without one directly in the other."""
-    children = [*(first.children if first.tag == tag else [first]), *(rest.children if rest.tag == tag else [rest])]
-    return Xml(tag, {}, children)
+def _plain(condition: str) -> str:
+    """A condition without values of the blueprint."""
+    if "$" in condition:
+        raise DefinitionError("a condition with values", expected="state variables and numbers")
+    return condition

@@ -34,6 +34,16 @@ class Unit:
     """Of ParallelAll: it fails with this number of failures."""
     skill: Skill | None = None
     """Skill of a leaf."""
+    when: str = ""
+    """Of `holds`: the condition on which it succeeds."""
+    guard: str = ""
+    """Of a reactive element: the branch that watches the conditions."""
+    guard_succeeds: bool = False
+    """Whether the node succeeds if the guard ends first; else it fails."""
+    sets: str = ""
+    """Of SetBlackboard: the entry."""
+    text: str | None = None
+    """Of SetBlackboard: the value as it is written; None if it is another entry's."""
 
 
 @dataclass(frozen=True)

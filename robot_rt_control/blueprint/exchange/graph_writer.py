@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from robot_rt_control.blueprint.exchange.assignment import Assignment
 from robot_rt_control.blueprint.exchange.expressions import FAILURES, Changed, Expression, If, Serial, Unit
+from robot_rt_control.blueprint.exchange.ports import read_value
+from robot_rt_control.blueprint.exchange.subtree_models import Port
 from robot_rt_control.blueprint.exchange.xml_reader import Element
 from robot_rt_control.blueprint.graph.results import ANY as ANY_RESULT
 from robot_rt_control.blueprint.graph.results import DONE, FAILED, FAILURE
@@ -15,6 +18,8 @@ from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.definitions.action_type import Parameter
 from robot_rt_control.program.schema import ParameterDeclaration
 from robot_rt_control.text.dump import dump
+from robot_rt_control.text.scalar import parse_scalar
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 End = tuple[str, str]
 """("go", node) or ("end", result)."""
@@ -39,16 +44,22 @@ class GraphWriter:
         name: of the skill.
         units: what becomes its nodes.
         caught: id of the node that is visited if it fails; its failure is then the output FAILURES. Empty: it fails.
+        defaults: ports whose values become defaults of the parameters.
 
     Attributes:
         warnings: elements that were left out, because nothing leads to them.
     """
 
-    def __init__(self, name: str, units: Sequence[Unit], *, caught: str = "") -> None:
-        self._name, self._units, self._caught = name, units, caught
+    def __init__(
+        self, name: str, units: Sequence[Unit], *, caught: str = "", defaults: Mapping[str, Port] | None = None
+    ) -> None:
+        self._defaults = defaults or {}
+        self._name, self._units, self._caught = name, [*units], caught
         self.warnings: list[str] = []
         self._nodes: dict[str, dict[str, Any]] = {}
         self._parameters: dict[str, Parameter] = {}
+        self._values: dict[str, Parameter] = {}
+        """Entry of the blackboard that SetBlackboard writes → how it is declared, with its first value."""
         self._written: dict[str, str] = {}
         """Entry of the blackboard → reference to the output that writes it."""
         self._needed: dict[str, list[str]] = {}
@@ -65,15 +76,17 @@ class GraphWriter:
         """
         callers = [call for unit in self._units for call in (unit, *unit.branch_of.values())]
         read = {*wanted} | {entry for call in callers for entry, _ in call.reads.values()}
+        sets = {unit.sets for unit in self._units if unit.sets}
         for unit in self._units:
             for entry, output in unit.writes.items():
-                if entry in self._written:
+                if (entry in self._written and entry in read) or entry in sets:
                     raise unit.element.mistake(
                         f"entry {{{entry}}} is written by two nodes", expected="one node that writes it"
                     )
                 self._written[entry] = f"${unit.id}.{output}"
                 if entry in read:
                     self._needed.setdefault(unit.id, []).append(output)
+        expression = self._find_values(expression, sets, wanted)
         caught = self._caught
         start = self._emit(expression, _DONE, ("go", caught) if caught else _FAILED)
         if caught:
@@ -89,7 +102,10 @@ class GraphWriter:
             "level": BLUEPRINT,
             "parameters": {name: _declaration(p) for name, p in self._parameters.items()},
             "outputs": outputs,
-            "values": {FAILURES: {"type": "int", "default": 0}} if caught else {},
+            "values": {
+                **{entry: _declaration(p) for entry, p in self._values.items()},
+                **({FAILURES: {"type": "int", "default": 0}} if caught else {}),
+            },
             "start": start[1],
             "nodes": {id: self._nodes[id] for id in order if id in self._nodes},
         }
@@ -107,13 +123,15 @@ class GraphWriter:
             waiting += [id for id in listed if id and id not in reached]
             reached |= {*filter(None, listed)}
         for unit in self._units:
-            if unit.id not in reached:
+            if unit.id not in reached and unit.id in self._nodes:
                 del self._nodes[unit.id]
                 self.warnings.append(str(unit.element.mistake(f"<{unit.element.tag}> can never run")))
         self._nodes = {id: node for id, node in self._nodes.items() if id in reached}
 
     def _output(self, entry: str) -> dict[str, Any]:
-        """Type and unit of what a node writes."""
+        """Type and unit of what a node writes, or of a value."""
+        if entry in self._values:
+            return {k: v for k, v in _declaration(self._values[entry]).items() if k in ("type", "unit")}
         for unit in self._units:
             if entry in unit.writes:
                 found = unit.call.get("_outputs", {}).get(unit.writes[entry])
@@ -149,10 +167,21 @@ class GraphWriter:
         success = here if unit.again == "success" else success
         failure = here if unit.again == "failure" else failure
         node = {key: value for key, value in unit.call.items() if key != "_outputs"}
-        if unit.branch_of:
+        then: Any
+        if unit.guard:
+            ((id, body),) = unit.branch_of.items()
+            node["first_of"] = {**node["first_of"], id: self._filled(body)}
+            also = [unit.guard] if unit.guard_succeeds else []
+            then = [_candidate(success, on=[*also, id] if also else id), _candidate(failure, on=ANY_RESULT)]
+        elif unit.when:
+            then = [_candidate(success, when=unit.when), _candidate(failure)]
+        elif unit.sets:
+            node = {"set": {unit.sets: self._set_to(unit)}}
+            then = _candidates(success, failure, [])
+        elif unit.branch_of:
             node["all_of"] = {id: self._filled(branch) for id, branch in unit.branch_of.items()}
             counted = " + ".join(f"${unit.id}.{id}.{FAILURES}" for id in unit.branch_of)
-            then: Any = [
+            then = [
                 _candidate(success, when=f"{counted} < {unit.at_most}"),
                 _candidate(failure, on=ANY_RESULT),
             ]
@@ -188,11 +217,90 @@ class GraphWriter:
                 call[key] = value
         return call
 
+    # --- values ---------------------------------------------------------------------------------
+
+    def _find_values(self, expression: Expression, sets: set[str], wanted: Collection[str]) -> Expression:
+        """Declare the entries that SetBlackboard writes as values. Returns what is left: those that are set to a value
+        of their own before anything else have it as their first one."""
+        for entry in sorted(sets):
+            self._values[entry] = self._kind_of(entry, frozenset())
+        first: dict[str, Unit] = {}
+        if isinstance(expression, Serial) and not expression.fallback:
+            for child in expression.children[:-1]:
+                if not isinstance(child, Unit) or not child.sets or child.text is None or child.sets in first:
+                    break
+                first[child.sets] = child
+            if first:
+                expression = replace(expression, children=expression.children[len(first) :])
+        for entry, unit in first.items():
+            self._values[entry] = replace(self._values[entry], default=self._set_to(unit))
+            self._units.remove(unit)
+        found = Assignment(expression, sets, frozenset(first))
+        for unit, entry in found.early:
+            expected = "SetBlackboard before it on every way"
+            raise unit.element.mistake(f"entry {{{entry}}} may be read before it is set", expected=expected)
+        for entry in sorted(sets & {*wanted}):
+            if not found.surely(entry):
+                setting = next(unit for unit in (*first.values(), *self._units) if unit.sets == entry)
+                raise setting.element.mistake(
+                    f"entry {{{entry}}} is read elsewhere, and may not be set",
+                    expected="SetBlackboard on every way through what is repeated, a branch or a tree of its own",
+                )
+            self._written[entry] = f"${entry}"
+        return expression
+
+    def _kind_of(self, entry: str, asked: frozenset[str]) -> Parameter:
+        """A value, as what reads it is declared; else as what is written to it."""
+        readers = [call for unit in self._units for call in (unit, *unit.branch_of.values()) if not call.sets]
+        for call in readers:
+            for read, parameter in call.reads.values():
+                if read == entry:
+                    return replace(_plain(parameter), name=entry, default=_FIRST[parameter.type](parameter.length))
+        setting = [unit for unit in self._units if unit.sets == entry]
+        sources = [source for unit in setting for source, _ in unit.reads.values()]
+        targets = [u.sets for u in self._units if u.sets and entry in [source for source, _ in u.reads.values()]]
+        for other in (*targets, *sources):
+            if other not in asked and other != entry:
+                return replace(self._kind_of(other, asked | {entry}), name=entry)
+        if not setting and entry in self._written:
+            given = {"type": "float", "unit": "", **self._output(entry)}
+            return Parameter(name=entry, **given, default=_FIRST[given["type"]](1))
+        written = [parse_scalar(unit.text.strip()) for unit in setting if unit.text is not None]
+        for name, kinds in (("bool", {bool}), ("int", {int}), ("float", {int, float})):
+            if written and {type(value) for value in written} <= kinds:
+                return Parameter(name=entry, type=name, default=_FIRST[name](1))
+        return Parameter(name=entry, type="text", default="")
+
+    def _set_to(self, unit: Unit) -> Any:
+        """What SetBlackboard sets."""
+        parameter = self._values[unit.sets]
+        for source, _ in unit.reads.values():
+            if source not in self._values and source not in self._written:
+                self._declare(unit.element, source, parameter)
+            return self._written.get(source, f"${source}")
+        try:
+            return read_value(unit.text or "", parameter)
+        except DefinitionError as error:
+            raise unit.element.located(error) from None
+
     def _declare(self, element: Element, entry: str, parameter: Parameter) -> None:
-        there = self._parameters.setdefault(entry, replace(parameter, name=entry))
+        there = self._values.get(entry) or self._parameters.get(entry)
+        if there is None:
+            there = self._parameters[entry] = replace(parameter, name=entry, default=self._default(entry, parameter))
         if (there.type, there.unit, there.length) != (parameter.type, parameter.unit, parameter.length):
             kinds = [f"{p.type} {p.unit} of length {p.length}".replace("  ", " ") for p in (there, parameter)]
             raise element.mistake(f"entry {{{entry}}} is read as different things", expected=kinds[0], got=kinds[1])
+
+
+    def _default(self, entry: str, parameter: Parameter) -> Any:
+        """What a parameter is when a call leaves it out."""
+        port = self._defaults.get(entry)
+        if port is None or not port.value:
+            return None
+        try:
+            return read_value(port.value, replace(parameter, name=entry))
+        except DefinitionError as error:
+            raise port.element.located(error) from None
 
 
 def _candidates(success: End, failure: End, giving: list[str]) -> Any:
@@ -210,8 +318,26 @@ def _candidate(to: End, *, on: str | list[str] = "", when: str = "") -> dict[str
     return {key: value for key, value in given.items() if value}
 
 
+_FIRST: dict[str, Callable[[int | str], Any]] = {
+    "float": lambda length: _first(0.0, length),
+    "int": lambda length: _first(0, length),
+    "bool": lambda length: _first(False, length),
+    "text": lambda length: _first("", length),
+}
+"""Type → a first value that nobody reads, of a length."""
+
+
+def _first(value: Any, length: int | str) -> Any:
+    return value if length == 1 else [value] * (length if isinstance(length, int) else 1)
+
+
+def _plain(parameter: Parameter) -> Parameter:
+    """Type, length and unit alone."""
+    return Parameter(name=parameter.name, type=parameter.type, length=parameter.length, unit=parameter.unit)
+
+
 def _declaration(parameter: Parameter) -> dict[str, Any]:
     default = ParameterDeclaration()
     length = parameter.length if isinstance(parameter.length, int) else "any"
-    given = {"type": parameter.type, "length": length, "unit": parameter.unit}
+    given = {"type": parameter.type, "length": length, "unit": parameter.unit, "default": parameter.default}
     return {key: value for key, value in given.items() if value != getattr(default, key)}

@@ -7,11 +7,12 @@ leaf writes become its outputs, all others parameters. What a graph cannot hold 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from robot_rt_control.blueprint.exchange.elements import attribute, entries_of, free, identifier
 from robot_rt_control.blueprint.exchange.graph_writer import GraphWriter, MadeSkill
+from robot_rt_control.blueprint.exchange.subtree_models import Models, Port, read_models
 from robot_rt_control.blueprint.exchange.tree_reader import TreeReader
 from robot_rt_control.blueprint.exchange.xml_reader import Element, read_xml
 from robot_rt_control.blueprint.skills.skill_library import mistakes_of
@@ -95,13 +96,14 @@ class _Importer:
         self.catalogue, self.mistakes = catalogue, mistakes
         self.root = root
         self.trees: dict[str, Element] = {}
+        self.models: Models = {}
         self.names: dict[str, str] = {}
         """ID of a tree → name of its skill."""
         self.main = ""
         self.made: dict[str, SkillTemplate] = {}
         self.elements: dict[str, dict[str, Element]] = {}
         self.warnings: list[str] = []
-        self._finished: dict[str, MadeSkill] = {}
+        self._finished: dict[str, MadeSkill | None] = {}
         self._open: list[str] = []
         self._taken: set[str] = set()
 
@@ -124,6 +126,8 @@ class _Importer:
                     raise element.mistake(
                         f"<{element.tag}> is not imported", expected="BehaviorTree or TreeNodesModel"
                     )
+        with self.mistakes.collect():
+            self.models = read_models(self.root)
         self.main = self.root.attributes.get("main_tree_to_execute") or (
             next(iter(self.trees)) if len(self.trees) == 1 else ""
         )
@@ -146,27 +150,49 @@ class _Importer:
         with self.mistakes.collect():
             if len(element.children) != 1:
                 raise element.mistake(f"tree {id!r}", expected="one element in it", got=str(len(element.children)))
-            wanted = {
-                name
-                for call in self.root.all()
-                if call.tag == "SubTree" and call.attributes.get("ID") == id
-                for name in (call.attributes if "_autoremap" not in call.attributes else entries_of(element))
-            }
-            made = self.skill(self.names[id], element.children[0], wanted)
-            self._finished[id] = made
+            made = self.skill(
+                self.names[id], element.children[0], self._wanted(id), defaults=self.models.get(id)
+            )
+        self._finished[id] = made
         self._open.pop()
         return made
 
-    def skill(self, name: str, element: Element, wanted: Iterable[str], *, caught: bool = False) -> MadeSkill:
+    def _wanted(self, id: str) -> set[str]:
+        """Entries of a tree that its callers may read."""
+        own = {*entries_of(self.trees[id])}
+        mentioned = {entry for tree in self.trees.values() for entry in entries_of(tree)}
+        found: set[str] = set()
+        for other, tree in self.trees.items():
+            for call in tree.all():
+                if call.tag != "SubTree" or call.attributes.get("ID") != id:
+                    continue
+                if "_autoremap" in call.attributes:
+                    around = own & {*entries_of(tree)}
+                    found |= around if other == self.main else own
+                found |= {*call.attributes}
+                found |= {name for name, port in self.models.get(id, {}).items() if port.entry in mentioned}
+        return found
+
+    def skill(
+        self,
+        name: str,
+        element: Element,
+        wanted: Iterable[str],
+        *,
+        caught: bool = False,
+        defaults: Mapping[str, Port] | None = None,
+    ) -> MadeSkill:
         """Make a skill of an element.
 
         Args:
             wanted: entries that are read elsewhere: they become outputs, if something in it writes them.
             caught: its failure becomes the output FAILURES.
+            defaults: ports of the model of a tree, whose values become those of the parameters.
         """
         reader = TreeReader(self, name, element)
         expression = reader.expression(element)
-        writer = GraphWriter(name, reader.units, caught=reader.free_id("failed") if caught else "")
+        caught_id = reader.free_id("failed") if caught else ""
+        writer = GraphWriter(name, reader.units, caught=caught_id, defaults=defaults or {})
         made = writer.write(expression, {*wanted})
         self.made[name], self.elements[name] = made.template, made.elements
         self.warnings += writer.warnings

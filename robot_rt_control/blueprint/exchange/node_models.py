@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from robot_rt_control.blueprint.exchange.ports import BUILT_IN, PARTS, UNTIL, own_ports, port_name, written_value
+from robot_rt_control.blueprint.exchange.reactive import CONDITION, HOLDS
 from robot_rt_control.blueprint.graph.plan import Given
 from robot_rt_control.blueprint.text.catalogue import Skill
 from robot_rt_control.definitions.action_type import Parameter
@@ -15,17 +16,25 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 _TYPES = {"float": "double", "int": "int", "bool": "bool", "text": "std::string"}
 
 
-def node_models(skills: Sequence[Skill], built_in: Iterable[str]) -> list[str]:
+def node_models(skills: Sequence[Skill], built_in: Iterable[str], trees: Sequence[Skill] = ()) -> list[str]:
     """The lines of the element TreeNodesModel.
 
     Args:
         built_in: names; of those that are no built-in leaf nothing is written.
+        trees: skills that are trees of the same file.
     """
     lines = [line for skill in skills for line in _model(skill)]
     for name in built_in:
         if name in BUILT_IN:
             port = f'  <input_port name="{BUILT_IN[name]}" type="std::string"/>'
             lines += [f'<Action ID="{name}">', port, "</Action>"]
+        elif name == HOLDS:
+            port = f'  <input_port name="{CONDITION}" type="std::string"/>'
+            lines += [f'<Condition ID="{name}">', port, "</Condition>"]
+    for tree in trees:
+        ports = [f"  {line}" for line in _ports(tree, unread=f"{tree.name}__{{}}__unread")]
+        if ports:
+            lines += [f"<SubTree ID={quoteattr(tree.name)}>", *ports, "</SubTree>"]
     return ["<TreeNodesModel>", *(f"  {line}" for line in lines), "</TreeNodesModel>"]
 
 
@@ -41,11 +50,13 @@ def _model(skill: Skill) -> Iterator[str]:
     yield f"</{tag}>"
 
 
-def _ports(skill: Skill) -> Iterator[str]:
+def _ports(skill: Skill, unread: str = "") -> Iterator[str]:
+    """The ports. `unread`: of a tree, the entry of outputs that a call leaves out, since a port without default must be
+    given."""
     if skill.description:
         yield f"<MetadataFields><Metadata description={quoteattr(skill.description)}/></MetadataFields>"
     for parameter in skill.parameters:
-        default = _default(parameter)
+        default = default_text(parameter)
         yield _port("input_port", parameter.name, parameter.type, parameter.length != 1, parameter.unit,
                     parameter.description, default)  # fmt: skip
     if skill.roles:
@@ -58,7 +69,8 @@ def _ports(skill: Skill) -> Iterator[str]:
     if isinstance(skill.template, DeclaredType):
         yield _port("input_port", UNTIL, "text", False, "", "the condition that ends it", "")
     for name, output in skill.outputs.items():
-        yield _port("output_port", port_name(name), output.type, False, output.unit, "", "")
+        default = f"{{{unread.format(port_name(name))}}}" if unread else ""
+        yield _port("output_port", port_name(name), output.type, False, output.unit, "", default)
 
 
 def _port(tag: str, name: str, type: str, is_list: bool, unit: str, about: str, default: str) -> str:
@@ -69,7 +81,8 @@ def _port(tag: str, name: str, type: str, is_list: bool, unit: str, about: str, 
     return f"{head}>{escape(text)}</{tag}>" if text else f"{head}/>"
 
 
-def _default(parameter: Parameter) -> str:
+def default_text(parameter: Parameter) -> str:
+    """The default of a parameter as a port has it; empty: none, or one that cannot be written so."""
     if parameter.default is None:
         return ""
     try:

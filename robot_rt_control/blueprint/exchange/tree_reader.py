@@ -11,7 +11,6 @@ from robot_rt_control.blueprint.exchange.elements import (
     attribute,
     children_of,
     entries_of,
-    flag,
     free,
     identifier,
     integer,
@@ -22,6 +21,7 @@ from robot_rt_control.blueprint.exchange.expressions import FAILURES, Changed, E
 from robot_rt_control.blueprint.exchange.graph_writer import MadeSkill
 from robot_rt_control.blueprint.exchange.ports import (
     BUILT_IN,
+    ENTRY,
     PARTS,
     UNTIL,
     entry_of,
@@ -29,6 +29,15 @@ from robot_rt_control.blueprint.exchange.ports import (
     port_name,
     read_value,
 )
+from robot_rt_control.blueprint.exchange.reactive import (
+    CONDITION,
+    HOLDS,
+    all_or_any,
+    condition_of,
+    is_holds,
+    judged,
+)
+from robot_rt_control.blueprint.exchange.subtree_models import Models, given_ports
 from robot_rt_control.blueprint.exchange.xml_reader import Element
 from robot_rt_control.blueprint.text.catalogue import Skill, SkillCatalogue
 from robot_rt_control.definitions.action_type import Parameter
@@ -36,17 +45,23 @@ from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
 _KNOWN = (
     "Sequence", "Fallback", "IfThenElse", "Inverter", "ForceSuccess", "ForceFailure", "Repeat",
-    "RetryUntilSuccessful", "Timeout", "Sleep", "ParallelAll", "SubTree", "Action", "Condition",
+    "RetryUntilSuccessful", "Timeout", "Delay", "Sleep", "ParallelAll", "ReactiveSequence", "ReactiveFallback",
+    "SetBlackboard", "SubTree", "Action", "Condition",
 )  # fmt: skip
 _OTHERS = frozenset(
-    "AlwaysFailure AlwaysSuccess AsyncFallback AsyncSequence Delay EntryUpdated KeepRunningUntilFailure LoopBool "
-    "LoopDouble LoopInt LoopString ManualSelector Parallel Precondition ReactiveFallback ReactiveSequence RunOnce "
-    "Script ScriptCondition SequenceStar SequenceWithMemory SetBlackboard SkipUnlessUpdated SubTreePlus Switch2 "
+    "AlwaysFailure AlwaysSuccess AsyncFallback AsyncSequence EntryUpdated KeepRunningUntilFailure LoopBool "
+    "LoopDouble LoopInt LoopString ManualSelector Parallel Precondition RunOnce "
+    "Script ScriptCondition SequenceStar SequenceWithMemory SkipUnlessUpdated SubTreePlus Switch2 "
     "Switch3 Switch4 Switch5 Switch6 UnsetBlackboard WaitValueUpdate WasEntryUpdated Control Decorator".split()
 )
 _MAX_TIMES = 1_000_000
-_COUNTED = ("again", "Repeat", "RetryUntilSuccessful", "ParallelAll")
-"""What cannot have a number of attempts in the same node: whether ParallelAll failed is decided by its candidates."""
+_DECIDED = "decided"
+"""A bound of elements whose candidates decide whether they failed: ParallelAll and `holds`."""
+_COUNTED = ("again", "Repeat", "RetryUntilSuccessful", _DECIDED)
+"""What cannot have a number of attempts in the same node."""
+_SIMPLE = ("Sleep", "ParallelAll", "SubTree", "SetBlackboard", "Repeat", "RetryUntilSuccessful", "Timeout", "Action",
+           "Condition")  # fmt: skip
+"""Elements that are one node."""
 
 
 class Trees(Protocol):
@@ -54,6 +69,7 @@ class Trees(Protocol):
 
     catalogue: SkillCatalogue
     trees: dict[str, Element]
+    models: Models
 
     def tree(self, id: str) -> MadeSkill | None:
         """The skill of a tree; None: it has mistakes."""
@@ -95,9 +111,7 @@ class TreeReader:
         Raises:
             DefinitionError: a blueprint cannot hold it, or it is not valid; with its line.
         """
-        for name in element.attributes:
-            if name.startswith("_") and name not in (*WITHOUT_MEANING, "_autoremap"):
-                raise element.mistake(f"attribute {name!r} is not imported", expected="no scripts and conditions")
+        _refuse_scripts(element)
         tag = element.tag
         if tag in ("Sequence", "Fallback"):
             only(element, ())
@@ -110,9 +124,17 @@ class TreeReader:
             only(element, ())
             (child,) = children_of(element, 1, 1)
             return Changed(self.expression(child), tag)
+        if tag == "Delay":
+            only(element, ("delay_msec",))
+            (child,) = children_of(element, 1, 1)
+            return Serial((self._wait(element, "delay_msec", "delay"), self.expression(child)), fallback=False)
+        if tag in ("ReactiveSequence", "ReactiveFallback"):
+            only(element, ())
+            return self._reactive(element)
         return self._unit(element)
 
     def _unit(self, element: Element) -> Unit:
+        _refuse_scripts(element)
         makers: dict[str, Callable[[Element], Unit]] = {
             "Repeat": self._repeat,
             "RetryUntilSuccessful": self._retry,
@@ -120,6 +142,7 @@ class TreeReader:
             "Sleep": self._sleep,
             "ParallelAll": self._parallel,
             "SubTree": self._subtree,
+            "SetBlackboard": self._set,
         }
         return makers.get(element.tag, self._leaf)(element)
 
@@ -131,8 +154,7 @@ class TreeReader:
     def _bounded(self, element: Element, *, without: Iterable[str]) -> Unit:
         """The unit within a decorator; a skill of its own if it cannot have this bound as well."""
         (child,) = children_of(element, 1, 1)
-        simple = ("Sleep", "ParallelAll", "SubTree", "Repeat", "RetryUntilSuccessful", "Timeout", "Action", "Condition")
-        if (child.tag in simple or child.tag not in _KNOWN) and self._bounds(child).isdisjoint(without):
+        if (child.tag in _SIMPLE or child.tag not in _KNOWN) and self._bounds(child).isdisjoint(without):
             return self._unit(child)
         return self._nested(child, element)
 
@@ -143,7 +165,7 @@ class TreeReader:
             endless = element.attributes.get("num_cycles", element.attributes.get("num_attempts")) == "-1"
             found.add("again" if endless else element.tag)
             element = element.children[0]
-        return {*found, "ParallelAll"} if element.tag == "ParallelAll" else found
+        return {*found, _DECIDED} if element.tag == "ParallelAll" or is_holds(element) else found
 
     def _nested(self, child: Element, element: Element, *, caught: bool = False) -> Unit:
         """A skill made of a part of this tree; entries have the same names in it."""
@@ -192,7 +214,73 @@ class TreeReader:
     def _sleep(self, element: Element) -> Unit:
         only(element, ("msec",))
         children_of(element, 0, 0)
-        return self._add(element, {"wait": integer(element, "msec", 0, 10**9) / 1000}, "sleep")
+        return self._wait(element, "msec", "sleep")
+
+    def _wait(self, element: Element, port: str, id: str) -> Unit:
+        return self._add(element, {"wait": integer(element, port, 0, 10**9) / 1000}, id)
+
+    def _set(self, element: Element) -> Unit:
+        """SetBlackboard: a value of the skill, that is set."""
+        children_of(element, 0, 0)
+        only(element, ("value", "output_key"))
+        entry = attribute(element, "output_key").strip()
+        if ENTRY.fullmatch(f"{{{entry}}}") is None or entry == FAILURES:
+            expected = f"a name without braces, other than {FAILURES}"
+            raise element.mistake("port 'output_key'", expected=expected, got=repr(entry))
+        if "value" not in element.attributes:
+            raise element.mistake("<SetBlackboard>", expected="the attribute value", got="none")
+        unit = self._add(element, {"set": {}}, f"set_{entry}")
+        unit.sets, text = entry, element.attributes["value"]
+        try:
+            source = entry_of(text)
+        except DefinitionError as error:
+            raise element.located(error) from None
+        if source:
+            unit.reads[entry] = (source, Parameter(name=entry))
+        else:
+            unit.text = text
+        return unit
+
+    # --- conditions -----------------------------------------------------------------------------
+
+    def _holds(self, element: Element) -> Unit:
+        unit = self._add(element, {"set": {}}, HOLDS)
+        unit.when = str(condition_of(element))
+        return unit
+
+    def _reactive(self, element: Element) -> Expression:
+        """Conditions, which are judged again while the last element runs: when they end it, `first_of` does so."""
+        any_of = element.tag == "ReactiveFallback"
+        children = children_of(element, 1)
+        conditions = [judged(child) for child in children]
+        for child, condition in zip(children[:-1], conditions[:-1], strict=True):
+            if condition is None:
+                raise child.mistake(
+                    f"<{child.tag}> in <{element.tag}>",
+                    expected=f'conditions before the last element: <Condition ID="{HOLDS}" {CONDITION}="…"/>, also in '
+                    "Inverter, Sequence and Fallback",
+                    hint="What takes time, other than the last one, would be begun again and again",
+                )
+        if len(children) == 1 or conditions[-1] is not None:
+            return Serial(tuple(self.expression(child) for child in children), fallback=any_of)
+        together = all_or_any([c for c in conditions[:-1] if c is not None], any_of=any_of)
+        first = self._add(element, {"set": {}}, "check")
+        first.when = str(together.yes)
+        node = self._add(element, {}, "while")
+        units = len(self.units)
+        body = self._branch(children[-1])
+        del self.units[units:]  # it is a branch of a node, no node
+        node.guard, node.guard_succeeds = self.free_id("until"), any_of
+        node.call["first_of"] = {node.guard: {"wait_until": str(together.yes if any_of else together.no)}}
+        node.branch_of[body.id] = body
+        node.writes = {entry: f"{body.id}.{output}" for entry, output in body.writes.items()}
+        node.call["_outputs"] = {f"{body.id}.{name}": o for name, o in body.call.get("_outputs", {}).items()}
+        return Serial((first, node), fallback=any_of)
+
+    def _branch(self, child: Element) -> Unit:
+        """What runs beside another one: one call, or a skill of its own."""
+        plain = child.tag in ("Sleep", "SubTree", "Action", "Condition") or child.tag not in _KNOWN
+        return self._unit(child) if plain and not is_holds(child) else self._nested(child, child)
 
     def _parallel(self, element: Element) -> Unit:
         only(element, ("max_failures",))
@@ -220,10 +308,7 @@ class TreeReader:
         if made is None:
             raise element.mistake(f"tree {id!r} has mistakes")
         unit = self._add(element, {"skill": made.template.name, "_outputs": made.outputs}, made.template.name)
-        given = {k: v for k, v in element.attributes.items() if k != "ID" and k not in WITHOUT_MEANING}
-        if flag(element, given.pop("_autoremap", "false")):
-            names = [*made.parameters, *made.outputs]
-            given = {**{name: f"{{{name}}}" for name in names}, **given}
+        given = given_ports(element, self._trees.models.get(id, {}), [*made.parameters, *made.outputs])
         for name, text in given.items():
             if name in made.outputs:
                 self._write(unit, name, name, text)
@@ -241,6 +326,8 @@ class TreeReader:
                 expected=", ".join(_KNOWN),
                 hint="A blueprint has conditions, reactions and values of its own for it",
             )
+        if is_holds(element):
+            return self._holds(element)
         children_of(element, 0, 0)
         given = {k: v for k, v in element.attributes.items() if k not in WITHOUT_MEANING}
         if tag in ("Action", "Condition"):
@@ -302,3 +389,10 @@ class TreeReader:
         if not entry:
             raise unit.element.mistake(f"port {port!r} is an output", expected=f"an entry such as {{{port}}}", got=text)
         unit.writes[entry] = output
+
+
+def _refuse_scripts(element: Element) -> None:
+    """Refuse pre- and postconditions."""
+    for name in element.attributes:
+        if name.startswith("_") and name not in (*WITHOUT_MEANING, "_autoremap"):
+            raise element.mistake(f"attribute {name!r} is not imported", expected="no scripts and conditions")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from robot_rt_control.drawing.shape import Shape
 from robot_rt_control.model.workcell.workcell import Workcell
+from robot_rt_control.server.markers.fault_shapes import fault_shapes
 from robot_rt_control.server.markers.goals import goal_shapes, goals_of, has_tool, planned_shapes
 from robot_rt_control.server.markers.limit_shapes import limit_shapes
 from robot_rt_control.server.markers.sensor_shapes import force_shapes, ray_shapes
@@ -48,6 +49,10 @@ class Scene:
             for part in workcell.parts
             if part.name in joint_frames and part.kind != PartKind.GRIPPER
         ]
+        self._fault_frames = {
+            part: next(filter(None, (frames.get(part.name, ""), *joint_frames.get(part.name, ()))), "")
+            for part in workcell.parts
+        }
         self._trails = {part.index: ToolTrail() for part in workcell.parts if has_tool(part)}
         self._planned: dict[int, tuple[PreparedAction, list[Shape]]] = {}
 
@@ -78,6 +83,9 @@ class Scene:
                 found += ray_shapes(part, frame, view.measured(part.index))
         for part, joints in self._jointed:
             found += limit_shapes(part, joints, view.measured(part.index))
+        for part, frame in self._fault_frames.items():
+            if frame:
+                found += fault_shapes(part.name, frame, view.fault(part.index))
         return found
 
     def _planned_shapes(self, actions: list[DefinedAction]) -> list[Shape]:

@@ -1,4 +1,4 @@
-"""The topic markers: goals, paths, forces, rays and limits for RViz."""
+"""The topic markers: goals, paths, forces, rays, limits and faults for RViz."""
 
 from __future__ import annotations
 

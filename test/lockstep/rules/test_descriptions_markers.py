@@ -190,3 +190,15 @@ def test_X8_unknown_joint_positions_show_neither_path_nor_limits() -> None:
         assert {shape.namespace for shape in before} == {"path", "rays"}
         arm.position[:], arm.velocity[:], arm.tool_position[:] = math.nan, math.nan, math.nan
         assert {shape.namespace for shape in scene.shapes(view, ())} == {"rays"}
+
+
+def test_X8_a_faulted_part_is_shown_with_its_fault() -> None:
+    with LockstepCell(CONFIG / "arm7.yaml") as cell:
+        pictures, frame = ScenePictures(cell.server.core), cell.workcell.frame_names()["arm"]
+        cell.step()
+        assert shown(pictures, "faults") == []
+        cell.set_sensor("arm/joint_1/position", math.nan)
+        cell.step_until(lambda: cell.view.fault(cell.workcell.part("arm").index) != "", at_most=1000)
+        ball, text = shown(pictures, "faults")
+        assert ball.frame == text.frame == frame
+        assert text.text == f"arm: {cell.view.fault(cell.workcell.part('arm').index)}"

@@ -364,6 +364,20 @@ def test_the_editor_is_a_process_beside_the_others(monkeypatch: pytest.MonkeyPat
         described(editor=True)
 
 
+def test_the_server_for_foxglove_is_a_process_beside_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installed, "find_spec", lambda module: object())
+    assert "foxglove" not in by_name(described(view=True))
+    options = options_of(parser().parse_args(["--foxglove", "--foxglove-port", "0"]))
+    assert options.foxglove and options.foxglove_port == 0
+    process = by_name(described(foxglove=True))["foxglove"]
+    assert process.arguments == ("--port", "8765") and process.executable in NODES and not process.required
+    process = by_name(described(foxglove=True, foxglove_port=81, namespace="cell"))["foxglove"]
+    assert process.arguments == ("--port", "81", "--namespace", "cell")
+    monkeypatch.setattr(installed, "find_spec", lambda module: None)
+    with pytest.raises(RobotControlError, match=r"foxglove-sdk. pip install 'robot_rt_control\[foxglove\]'"):
+        described(foxglove=True)
+
+
 def test_without_its_messages_it_is_left_out_or_an_error() -> None:
     assert "controller_manager" not in by_name(described(controllers="auto"))
     assert remarks(BringupOptions(), [], load_workcell("arm7")) == [

@@ -229,6 +229,15 @@ def test_E5_only_the_page_is_served_under_a_strict_policy(editor: Served) -> Non
         assert status == 200 and headers["x-content-type-options"] == "nosniff" and len(body) > 1000
 
 
+def test_E29_texts_in_other_languages_are_served_by_fixed_names(editor: Served) -> None:
+    for language in ("de", "zh", "ja"):
+        status, headers, body = editor.request("GET", f"/language_{language}.json")
+        assert status == 200 and headers["content-type"].startswith("application/json")
+        assert "default-src 'none'" in headers["content-security-policy"] and json.loads(body)["New blueprint"]
+    for path in ("/language_fr.json", "/language_en.json", "/language/de.json", "/language_de.json/.."):
+        assert editor.request("GET", path)[0] in (400, 404), path
+
+
 def test_E6_one_operates_and_stopping_is_open_to_all(editor: Served, robot: MemoryRobot) -> None:
     ann, ben = (editor.enter(editor.server.keys.operate, name) for name in ("Ann", "Ben"))
     assert editor.post("run", {"skill": LONG}, cookie=ann)[1]["success"]  # nobody operated: now Ann does

@@ -7,7 +7,7 @@ export type Language = keyof typeof LANGUAGES;
 
 const CHOSEN = 'robot_rt_control.language';
 /** [ms] The page is drawn in English if its texts have not come by then: STOP must not wait for them. */
-const PATIENCE_MS = 8000;
+const PATIENCE_MS = 2000;
 
 /** The view and the timeline are scripts of their own (build.mjs), with their own copy of this module. */
 const shared = globalThis as { robotRtTexts?: Readonly<Record<string, string>> };

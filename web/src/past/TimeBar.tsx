@@ -40,7 +40,10 @@ export function TimeBar({ past }: { past: PastStore }) {
     return (
         <footer className="past-bar">
             <div className="past-buttons">
-                <button aria-label={t('To the first tick')} title={t('Home')} onClick={() => past.toEnd('first')}>
+                <button
+                    aria-label={t('To the first tick')}
+                    title={t('To the first tick: Home')}
+                    onClick={() => past.toEnd('first')}>
                     |◀
                 </button>
                 <button aria-label={t('A tick back')} title={t('A tick back: ←')} onClick={() => past.step(-1)}>
@@ -64,7 +67,10 @@ export function TimeBar({ past }: { past: PastStore }) {
                 <button aria-label={t('A tick on')} title={t('A tick on: →')} onClick={() => past.step(1)}>
                     +1
                 </button>
-                <button aria-label={t('To the last tick')} title={t('End')} onClick={() => past.toEnd('last')}>
+                <button
+                    aria-label={t('To the last tick')}
+                    title={t('To the last tick: End')}
+                    onClick={() => past.toEnd('last')}>
                     ▶|
                 </button>
                 <label>

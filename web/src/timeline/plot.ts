@@ -337,7 +337,7 @@ export class Plot {
         const { context } = this;
         context.fillStyle = QUIET;
         context.textAlign = 'left';
-        context.fillText('events', 4, this.marksTop + MARKS / 2);
+        context.fillText(t('events'), 4, this.marksTop + MARKS / 2);
         this.inside(0, bottom, () => {
             context.textAlign = 'center';
             let before = Number.NEGATIVE_INFINITY;

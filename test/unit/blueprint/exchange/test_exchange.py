@@ -237,9 +237,8 @@ def test_ports_units_and_entries_of_the_blackboard(leaves: SkillCatalogue) -> No
 @pytest.mark.parametrize(
     "inside, expected",
     [
-        ("<ReactiveSequence><a/></ReactiveSequence>", "trees:3: <ReactiveSequence> is not imported"),
+        ("<RunOnce><a/></RunOnce>", "trees:3: <RunOnce> is not imported"),
         ("<Sequence><Script code='x:=1'/></Sequence>", "<Script> is not imported"),
-        ("<Delay delay_msec='1'><a/></Delay>", "trees:3: <Delay>"),
         ('<a _skipIf="x"/>', "attribute '_skipIf' is not imported"),
         ("<Sequence/>", "trees:3: <Sequence>; expected at least 1 elements in it; got 0"),
         ("<IfThenElse><a/></IfThenElse>", "expected 2 or 3 elements"),
@@ -250,7 +249,7 @@ def test_ports_units_and_entries_of_the_blackboard(leaves: SkillCatalogue) -> No
         ('<a elapsed="3"/>', "port 'elapsed' is an output; expected an entry such as {elapsed}"),
         ('<a speed="{a b}"/>', "entry of the blackboard"),
         ('<Sequence><a speed="{x}"/><b word="{x}"/></Sequence>', "entry {x} is read as different things"),
-        ('<Sequence><a elapsed="{x}"/><b elapsed="{x}"/></Sequence>', "entry {x} is written by two nodes"),
+        ('<Sequence><a elapsed="{x}"/><b elapsed="{x}"/><c speed="{x}"/></Sequence>', "{x} is written by two nodes"),
         ('<Repeat num_cycles="{n}"><a/></Repeat>', "num_cycles: a number from 1 to 1000000, or -1; got '{n}'"),
         ('<ParallelAll max_failures="3"><a/><b/></ParallelAll>', "max_failures: a number from 1 to 2, or -1"),
         ('<Timeout msec="0"><a/></Timeout>', "msec: a number from 1"),

@@ -43,6 +43,12 @@ def test_E2_without_a_cookie_nothing_of_the_recording_is_said(past: Served) -> N
     assert status == 200 and b"past_page.js" in body and "script-src 'self'" in headers["content-security-policy"]
 
 
+def test_E29_texts_in_other_languages_are_served(past: Served) -> None:
+    status, headers, body = past.request("GET", "/language_ja.json")
+    assert status == 200 and "default-src 'none'" in headers["content-security-policy"] and json.loads(body)["Moment"]
+    assert past.request("GET", "/language_xx.json")[0] == 404
+
+
 def test_H12_a_recording_is_served_with_its_scene(past: Served, cookie: str) -> None:
     status, about = past.post("past", cookie=cookie)
     assert status == 200 and about["recordings"][0]["last"] == 1500

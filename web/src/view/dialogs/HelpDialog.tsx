@@ -8,7 +8,7 @@ const KEYS: [string, string][] = [
     [later('Enter on a selected node'), later('its form')],
     ['M', later('menu of the selected node: start, jump, skip, breakpoint; arrow keys choose')],
     ['F2', later('rename the selected node')],
-    [later('Delete'), later('remove the selection')],
+    [later('Del'), later('remove the selection')],
     [later('Ctrl+Z, Ctrl+Y'), later('undo, redo')],
     [later('Ctrl+C, Ctrl+V'), later('copy and paste nodes as text')],
     [later('Ctrl+A'), later('select all nodes')],

@@ -1,0 +1,1 @@
+"""The server for the application Foxglove: topics of a workcell, read only."""
