@@ -8,7 +8,18 @@ from typing import Any
 
 from robot_rt_control.client import Action, Client
 from robot_rt_control.client.jogger import Jogger
-from robot_rt_control.editor.jogs import ANGULAR, IN_TOOL, IN_WORLD, JOINTS, LINEAR, LOOP_S, has_tool
+from robot_rt_control.editor.jogs import (
+    ANGULAR,
+    BY_HAND,
+    IN_TOOL,
+    IN_WORLD,
+    JOINTS,
+    LINEAR,
+    LOOP_S,
+    guided_speeds,
+    has_tool,
+    why_not_guided,
+)
 from robot_rt_control.editor.robot import Json
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
@@ -28,6 +39,11 @@ def part_jogger(client: Client, part: Json, name: str, on_event: Callable[[], No
     """
     common: dict[str, Any] = {"parts": part["name"], "goal_timeout": LOOP_S, "report_interval": 0.0}
     actions = [Action(JOINTS, "follow_joint_velocity_stream", **common)]
+    if not why_not_guided(part):
+        guided = {"parts": part["name"], "goal_timeout": LOOP_S, "gravity": True}
+        actions.append(
+            Action(BY_HAND, "follow_joint_effort_stream", slow_down_above=guided_speeds(part), **guided)
+        )
     if has_tool(part):
         common |= {"linear_velocity": LINEAR, "angular_velocity": ANGULAR, **_TOOL}
         frames = ((IN_WORLD, "world"), (IN_TOOL, "tool"))

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 
@@ -24,8 +25,10 @@ from robot_rt_control.editor.robot import Jogging, Json, Robot
 from robot_rt_control.vocabulary.errors import DefinitionError, InternalError, RobotControlError, unknown
 from robot_rt_control.vocabulary.part_kinds import JOINTED_KINDS, PART_KINDS
 
-JOINTS, IN_WORLD, IN_TOOL = "jog_of_joints", "jog_in_world", "jog_in_tool"
+JOINTS, IN_WORLD, IN_TOOL, BY_HAND = "jog_of_joints", "jog_in_world", "jog_in_tool", "guiding_by_hand"
 """Ids of the actions."""
+GUIDED_REVOLUTE, GUIDED_PRISMATIC = 0.15, 0.05
+"""[rad/s, m/s] Above it, a joint that is guided by hand is braked."""
 LEASE_S = 0.12
 """[s] for which a beat allows motion, since the answer that it echoes."""
 LOOP_S = 0.14
@@ -62,9 +65,16 @@ class Jogged:
     """Set when the jogger has something to do."""
 
     def take(self, action: str, values: np.ndarray[Any, Any], age: float) -> None:
-        """See `Jogger.take`."""
-        self.jogger.take(action, values, age)
+        """See `Jogger.take`; the samples that let a part be guided are zeros."""
+        self.jogger.take(action, values, age, moves=True if action == BY_HAND else None)
         self.wake.set()
+
+    def stop(self, action: str) -> None:
+        """Bring the part to rest, which an action moves."""
+        dof = len(self.part["joint_names"])
+        if action == BY_HAND:  # its stream has no value that does: another action takes over, and holds the joints
+            action = JOINTS
+        self.take(action, np.zeros(dof if action == JOINTS else 6), 0.0)
 
     def close(self) -> None:
         """Stop and release the part. May wait for the workcell."""
@@ -169,7 +179,7 @@ class Jogs:
         self.end(person, "another button was pressed")
         hold = _Hold(body["hold"], person, jogged, action, values, self._now())
         self._holds[person.id] = hold
-        jogged.take(action, np.zeros(len(values)), 0.0)  # a new press, after whatever has ended the last one
+        jogged.stop(action)  # a new press, after whatever has ended the last one
         return self._answer(hold)
 
     def beat(self, person: Person, body: Json) -> Json:
@@ -196,7 +206,7 @@ class Jogs:
         hold = self._holds.get(person.id)
         if hold is not None and not hold.ended:
             hold.ended, hold.until = why, 0.0
-            hold.jogged.take(hold.action, np.zeros(len(hold.values)), 0.0)
+            hold.jogged.stop(hold.action)
 
     def end_others(self, operator: Person | None) -> None:
         """End the holds of all who do not operate."""
@@ -223,7 +233,7 @@ class Jogs:
         for hold in holds:
             if 0.0 < hold.until <= now:
                 hold.until = 0.0
-                jogged.jogger.take(hold.action, np.zeros(len(hold.values)), 0.0)
+                jogged.stop(hold.action)
         try:
             jogged.jogger.process()
         except Exception as failure:  # whatever it is: nothing may look as if it moved
@@ -250,6 +260,10 @@ def _motion(body: Json, part: Json, base: list[list[float]] | None) -> tuple[str
     Raises:
         DefinitionError: a field of the request is not valid.
     """
+    if body.get("by_hand") is True:
+        if why := why_not_guided(part):
+            raise DefinitionError(f"part {part['name']!r} cannot be guided by hand: {why}")
+        return BY_HAND, np.zeros(len(part["joint_names"]))
     direction, speed = body.get("direction"), body.get("speed")
     if not isinstance(direction, int) or isinstance(direction, bool) or direction not in (-1, 1):
         raise DefinitionError("jog: direction", expected="1 or -1")
@@ -280,6 +294,30 @@ def _motion(body: Json, part: Json, base: list[list[float]] | None) -> tuple[str
     if body["frame"] == "base":
         twist = np.concatenate([np.array(base) @ twist[:3], np.array(base) @ twist[3:]])
     return frames[body["frame"]], twist
+
+
+def why_not_guided(part: Json) -> str:
+    """Why a part cannot be guided by hand; empty: it can. `part`: msg/PartInfo."""
+    if not has_tool(part):
+        return "it has no tool"
+    return "" if "effort" in part["command_modes"] else "its hardware takes no efforts"
+
+
+def have_masses(description: str, links: set[str]) -> bool:
+    """Whether a robot_description has the mass of one of these links at least: else nothing carries their weight."""
+    try:
+        robot = ElementTree.fromstring(description)
+    except ElementTree.ParseError:
+        return False
+    masses = (link.find("inertial/mass") for link in robot.findall("link") if link.get("name") in links)
+    return any(mass is not None and mass.get("value", "0").strip("0. ") != "" for mass in masses)
+
+
+def guided_speeds(part: Json) -> list[float]:
+    """[rad/s or m/s] Of each joint that is guided by hand: it can be at rest within BRAKE_S. `part`: msg/PartInfo."""
+    fastest = {"rad": GUIDED_REVOLUTE, "m": GUIDED_PRISMATIC}
+    limits = zip(*(part[f"{name}_limit"] for name in ("velocity", "acceleration", "jerk")), strict=True)
+    return [min(fastest[unit], slow_enough(1.0, *each)) for unit, each in zip(part["joint_units"], limits, strict=True)]
 
 
 def slow_enough(speed: float, velocity: float, acceleration: float, jerk: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import Executor
 
-from robot_rt_control.editor.jogs import Jogs
+from robot_rt_control.editor.jogs import Jogs, have_masses
 from robot_rt_control.editor.keys import Person
 from robot_rt_control.editor.robot import Json, Robot
 from robot_rt_control.editor.scenes import Scenes
@@ -64,5 +64,12 @@ class Operating:
         if not name:
             return self.jogs.beat(person, body)
         loop = asyncio.get_running_loop()
+        if body.get("by_hand") is True:
+            links, description = self._scenes.links_of(name), self._robot.description()
+            if not await loop.run_in_executor(threads, have_masses, description, links):
+                raise DefinitionError(
+                    f"part {name!r} cannot be guided by hand: nothing is known of its masses",
+                    expected="an <inertial> of its links in robot_description",
+                )
         jogged = await loop.run_in_executor(threads, self.jogs.prepare, person, name)
         return self.jogs.begin(body, jogged, self._scenes.base_axes(name))

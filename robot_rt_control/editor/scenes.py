@@ -108,11 +108,42 @@ class Scenes:
             if found:
                 self._version += 1
                 self._scene = {**self._scene, "parts": found, "version": self._version}
-        joints = self._scene.get("joints", ())
-        q = [positions.get(joint["name"], math.nan) for joint in joints]
-        q = [_followed(joints, q, i) if math.isnan(value) else value for i, value in enumerate(q)]
+        q = list(self.positions().values())
         self._frame = struct.pack(f"<I{len(q)}f", self._version, *q)
         return self._frame
+
+    def positions(self) -> dict[str, float]:
+        """Where each of the scene's joints is now [rad or m]; NaN: that is not known."""
+        joints, known = self._scene.get("joints", ()), self._robot.joint_positions()
+        q = [known.get(joint["name"], math.nan) for joint in joints]
+        q = [_followed(joints, q, i) if math.isnan(value) else value for i, value in enumerate(q)]
+        return {joint["name"]: value for joint, value in zip(joints, q, strict=True)}
+
+    def joints_of(self, name: str, parts: list[Json]) -> list[str]:
+        """The scene's names of a part's joints, in their order; empty: they are not known, or it has none.
+
+        Args:
+            parts: as `Robot.parts`.
+        """
+        return part_joints(parts, list(self._robot.joint_positions())).get(name, [])
+
+    def links_of(self, part: str) -> set[str]:
+        """The links that a part's joints move; empty: they are not known."""
+        own = [n for found in self._scene.get("parts", ()) if found["name"] == part for n in found["links"]]
+        return {self._scene["links"][n]["name"] for n in own}
+
+    def tool_of(self, part: str) -> str:
+        """The link that a part's tool has in robot_description; empty: it has none."""
+        links = {link["name"] for link in self._scene.get("links", ())}
+        name = f"{part}_tool"
+        while f"{name}_frame" in links:  # the robot has a link of this name itself
+            name += "_frame"
+        return name if name in links else ""
+
+    @property
+    def description(self) -> str:
+        """The robot_description of the present scene; empty: there is none."""
+        return "" if self._problem else self._description
 
     def base_axes(self, part: str) -> list[list[float]] | None:
         """(3, 3) Axes of a part's base in the world, as columns; None: the base moves, or nothing is known of it."""
@@ -199,14 +230,12 @@ def part_links(scene: Json, parts: list[Json], names: list[str]) -> list[Json]:
             names have prefixes in the scene, which nothing else tells.
     """
     numbers = {joint["name"]: i for i, joint in enumerate(scene["joints"])}
-    owners: dict[int, int] = {}
-    first = 0
-    for i, part in enumerate(parts):
-        own = names[first : first + len(part["joint_names"])]
-        first += len(own)
-        if not all(name.endswith(end) for name, end in zip(own, part["joint_names"], strict=False)):
-            return []
-        owners |= {numbers[name]: i for name in own if name in numbers}
+    joints = part_joints(parts, names)
+    if not joints:
+        return []
+    owners = {
+        numbers[name]: i for i, part in enumerate(parts) for name in joints[part["name"]] if name in numbers
+    }
     for number, joint in enumerate(scene["joints"]):
         if joint["follows"] and number not in owners and joint["follows"][0] in owners:
             owners[number] = owners[joint["follows"][0]]
@@ -219,6 +248,23 @@ def part_links(scene: Json, parts: list[Json], names: list[str]) -> list[Json]:
         for i, part in enumerate(parts)
         if i in owners.values()
     ]
+
+
+def part_joints(parts: list[Json], names: list[str]) -> dict[str, list[str]]:
+    """The names that the joints of each part have in joint_states; empty: the message is not of these parts.
+
+    Args:
+        parts, names: see `part_links`.
+    """
+    found: dict[str, list[str]] = {}
+    first = 0
+    for part in parts:
+        own = names[first : first + len(part["joint_names"])]
+        first += len(own)
+        if not all(name.endswith(end) for name, end in zip(own, part["joint_names"], strict=False)):
+            return {}
+        found[part["name"]] = own
+    return found
 
 
 def fixed_axes(links: list[Json], link: int) -> list[list[float]] | None:

@@ -20,6 +20,7 @@ from aiohttp import web
 
 from robot_rt_control.blueprint.text.node_kinds import NODE_KINDS
 from robot_rt_control.blueprint.text.phrases import is_stop
+from robot_rt_control.editor.goals import Goals, TooMany
 from robot_rt_control.editor.installed import PAGE
 from robot_rt_control.editor.keys import Bucket, Keys, Person, allowed_hosts, cookie_name
 from robot_rt_control.editor.layout import graph_layout
@@ -27,7 +28,7 @@ from robot_rt_control.editor.motion_keys import motion_command_keys
 from robot_rt_control.editor.operating import Operating
 from robot_rt_control.editor.people import People
 from robot_rt_control.editor.reactions import session_reactions
-from robot_rt_control.editor.robot import SERVICES, Json, Robot
+from robot_rt_control.editor.robot import SERVICES, SILENT_S, Json, Robot
 from robot_rt_control.editor.run_logs import RunLogs
 from robot_rt_control.editor.scenes import Scenes
 from robot_rt_control.editor.shared_answers import SharedAnswers
@@ -88,6 +89,7 @@ class EditorServer:
         self.keys, self.people = Keys(), People()
         self._logs = RunLogs(self._read_log, self._runs_shown, self._publish)
         self._scenes = Scenes(robot)
+        self._goals = Goals(robot, self._scenes)
         drawn = (self._scenes.shapes, self._scenes.objects.text)
         self._timelines = Timelines(robot)
         self.watchers = Watchers(self._logs, self._scenes.frame, drawn, self._timelines.news)
@@ -114,6 +116,8 @@ class EditorServer:
         self._blueprints: Json = {}
         self._status: Json = {}
         self._values: Json = {}
+        self._values_at = 0.0
+        """[s] When they were read."""
         self._programs_changed = 0
         self._unwatched: dict[str, float] = {}
         """Runs that are to end when nobody looks: when somebody last did."""
@@ -134,6 +138,7 @@ class EditorServer:
             "reactions": (self._blocking(lambda p, r: {"reactions": session_reactions(robot, r)}), "all"),
             "scene": (self._scene, "all"),
             "meshes": (self._meshes, "all"),
+            "goal": (self._goal, "all"),
             "layout": (self._blocking(lambda p, r: graph_layout(r)), "all"),
             "jog": (self._jog, "operate"),
             **{
@@ -385,6 +390,13 @@ class EditorServer:
             raise web.HTTPNotFound(text="the scene has no such meshes")
         return content
 
+    async def _goal(self, person: Person, body: Json) -> Json:
+        with self._one_more(person):
+            try:
+                return await self._goals.goal(person, body)
+            except TooMany as error:
+                raise web.HTTPTooManyRequests(text=str(error)) from None
+
     async def _operate(self, person: Person, body: Json) -> Json:
         if body.get("take") is False:
             self.people.give_back(person)
@@ -422,6 +434,7 @@ class EditorServer:
         self._logs.close()
         await loop.run_in_executor(None, self._operating.jogs.close)
         await self._scenes.close()
+        self._goals.close()
         for pool in (self._pool, self._stops, self._protective, self._looking):
             pool.shutdown(wait=False, cancel_futures=True)
 
@@ -454,6 +467,7 @@ class EditorServer:
             self.people.expire()
             if not self.watchers.follow_joints:
                 self._scenes.rest()
+                self._goals.rest()
             if not self.watchers.follow_timeline:
                 self._timelines.rest()
             self._publish()
@@ -473,7 +487,7 @@ class EditorServer:
                 _log.debug("%s", error)
             except Exception as error:
                 _log.warning("state variables cannot be read: %s: %s", type(error).__name__, error)
-            self._values = values
+            self._values, self._values_at = values, time.monotonic()
             await asyncio.sleep(_STATUS_S)
 
     async def _end_unwatched(self) -> None:
@@ -491,10 +505,11 @@ class EditorServer:
                     await self._service("control", stops=True)(nobody, {"command": "cancel", "run": run})
 
     def _publish(self) -> None:
+        fresh = time.monotonic() - self._values_at <= SILENT_S  # no answer keeps the next ones waiting
         self.watchers.publish(
             {
                 "blueprints": self._blueprints,
-                "robot": {**self._status, "values": self._values},
+                "robot": {**self._status, "values": self._values if fresh else {}},
                 "people": self.people.as_json(),
                 "programs_changed": self._programs_changed,
                 "starts": self._operating.starts.as_json(),

@@ -1,4 +1,5 @@
-"""A call of a function in a process of its own: nothing of what it loads stays in this one."""
+"""Calls of a function in a process of its own: nothing of what it loads stays in this one, nothing that it does holds
+this one up."""
 
 from __future__ import annotations
 
@@ -25,25 +26,68 @@ def call(module: str, question: Any, *, limit: float) -> Any:
         RobotControlError: as the function; or the process ended, or took too long.
     """
     with PythonProcess(module) as process:
-        process.send({"path": import_path(), "question": question})
+        return _asked(process, module, question, limit)
+
+
+class KeptProcess:
+    """A process that answers one question after the other, started by the first one. For one thread, with whose end
+    it ends.
+
+    Args:
+        module, limit: see `call`.
+    """
+
+    def __init__(self, module: str, *, limit: float) -> None:
+        self._module, self._limit = module, limit
+        self._process: PythonProcess | None = None
+
+    def ask(self, question: Any) -> Any:
+        """See `call`; a process that has ended is started anew by the next question."""
+        if self._process is not None and self._process.is_gone:
+            self.close()
+        if self._process is None:
+            self._process = PythonProcess(self._module)
         try:
-            answer = process.watched(WorkWatch(process.pid, processor_s=limit, idle_s=limit))
-        except ProcessEnded as ended:
-            raise RobotControlError(f"the process of {module} {ended}") from None
+            return _asked(self._process, self._module, question, self._limit)
+        except ProcessLost:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.close(0.0)
+
+
+class ProcessLost(RobotControlError):
+    """The process ended, or took too long and was ended."""
+
+
+def _asked(process: PythonProcess, module: str, question: Any, limit: float) -> Any:
+    process.send({"path": import_path(), "question": question})
+    try:
+        answer = process.watched(WorkWatch(process.pid, processor_s=limit, idle_s=limit))
+    except ProcessEnded as ended:
+        raise ProcessLost(f"the process of {module} {ended}") from None
     if "error" in answer:
         raise error_of(answer["error"])
     return answer["answer"]
 
 
 def answer(function: Callable[[Any], Any]) -> None:
-    """The main program of such a process: one question, one answer."""
+    """The main program of such a process: answer until the other end hangs up."""
     connection = connect(with_thread=True)
-    asked = connection.receive()
-    sys.path += [entry for entry in asked["path"] if entry not in sys.path]
-    try:
-        found: dict[str, Any] = {"answer": function(asked["question"])}
-    except RobotControlError as error:
-        found = {"error": fields_of(error)}
-    except Exception as error:
-        found = {"error": fields_of(InternalError.of(function.__name__, error))}
-    connection.send(found)
+    while True:
+        try:
+            asked = connection.receive()
+        except ConnectionError:
+            return
+        sys.path += [entry for entry in asked["path"] if entry not in sys.path]
+        try:
+            found: dict[str, Any] = {"answer": function(asked["question"])}
+        except RobotControlError as error:
+            found = {"error": fields_of(error)}
+        except Exception as error:
+            found = {"error": fields_of(InternalError.of(function.__name__, error))}
+        connection.send(found)

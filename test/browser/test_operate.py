@@ -14,6 +14,8 @@ from cell_robot import CellRobot
 from pages import node, open_text, serious, text_of, until
 from served_editor import Served
 
+from robot_rt_control.vocabulary.enums import CommandMode
+
 PAGE = "view.html"
 
 
@@ -253,3 +255,31 @@ def test_the_editor_takes_the_present_pose_and_has_the_panel_in_its_tab(
     page.get_by_label("Joints of arm").wait_for()
     assert page.get_by_label("Operate the robot").get_by_text("Nobody operates").count() == 0, "it stands above all"
     picture(page, "operate_tab")
+
+
+def test_E32_an_arm_is_guided_by_hand_while_its_button_is_held(
+    operate: Callable[..., Any], robot: CellRobot, picture: Any
+) -> None:
+    page = operate()
+    guide = button(page, "Guide arm by hand")
+    assert guide.is_disabled(), "who does not operate"
+    take_over(page)
+
+    def carries_itself() -> bool:
+        with robot.turn:
+            return int(robot.client.cell.part("arm").command_mode) == int(CommandMode.EFFORT)
+
+    press(page, "Guide arm by hand")
+
+    def guided() -> bool:
+        if guide.get_attribute("aria-pressed") == "false":  # a page that stalls has to press again
+            page.mouse.up()
+            press(page, "Guide arm by hand")
+        return carries_itself()
+
+    until(page, guided)
+    picture(page, "operate_guided")
+    page.mouse.up()
+    until(page, lambda: not carries_itself())
+    page.get_by_label("Part", exact=True).select_option("gripper")
+    assert button(page, "Guide gripper by hand").count() == 0, "it has no tool"

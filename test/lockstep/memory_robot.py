@@ -210,7 +210,7 @@ class MemoryJogger:
     def is_open(self) -> bool:
         return bool(self.taken)
 
-    def take(self, action: str, values: Any, age: float) -> None:
+    def take(self, action: str, values: Any, age: float, *, moves: bool | None = None) -> None:
         self.taken.append((action, [float(value) for value in values], age))
 
     def process(self) -> None:

@@ -331,7 +331,7 @@ def test_N54_a_face_at_the_door_starts_what_was_built_from_forms_and_a_distance_
         blueprints.control("disarm")
 
 
-def test_E30_a_program_is_started_and_ended_from_its_page(page: Any, cell: DemoWorkcell, port: int) -> None:
+def test_E33_a_program_is_started_and_ended_from_its_page(page: Any, cell: DemoWorkcell, port: int) -> None:
     text = HOLD.replace("hold_on", "hold_for").replace("parts: arm", "parts: robot").replace("> 2", "> $wait")
     text += "roles: {robot: {kinds: [arm]}}\nparameters: {wait: {unit: s, default: 1000.0, minimum: 0.0}}\n"
     with editor_process(port) as (_, link), Client("looking", timeout_s=60.0) as client:

@@ -61,6 +61,46 @@ def _descend(
     return q, e, done
 
 
+def nearest_joints(
+    chain: np.record,
+    p_WD: Array,
+    q_WD: Array,
+    q_seed: Array,
+    limits: tuple[Array, Array],
+    tolerance: tuple[float, float] = (1e-6, 1e-6),
+    *,
+    iterations: int = 200,
+    attempts: int = 30,
+) -> tuple[Array, Array, bool]:
+    """Joint positions that bring the tool to a pose, or as near to it as was found.
+
+    Args:
+        p_WD, q_WD, tolerance, iterations, attempts: see `inverse_kinematics`; the orientation has length 1.
+        q_seed: (n,) start configuration [rad or m].
+        limits: (lower, upper), each (n,); equal ones keep a joint where they are.
+
+    Returns:
+        (q (n,), error (6,): position [m], rotation vector [rad]; whether it is within the tolerance).
+    """
+    lower, upper = limits
+    goal = _Goal(chain, p_WD, q_WD)
+    random = np.random.default_rng(0)
+    # if a joint has no limits: one turn (or one metre) around the seed
+    low = np.where(np.isfinite(lower), lower, q_seed - np.pi)
+    high = np.where(np.isfinite(upper), upper, q_seed + np.pi)
+    best: tuple[Array, Array, bool] | None = None
+    for attempt in range(attempts):
+        start = q_seed if attempt == 0 else random.uniform(low, high)
+        found = _descend(goal, start, lower, upper, tolerance, iterations)
+        _, e, done = found
+        if done:
+            return found
+        if best is None or e @ e < best[1] @ best[1]:
+            best = found
+    assert best is not None
+    return best
+
+
 def inverse_kinematics(
     chain: np.record,
     p_WD: ArrayLike,
@@ -111,24 +151,15 @@ def inverse_kinematics(
         )
     lower = np.full(n, -np.inf) if limits is None else np.array(limits[0], dtype=float)[:n]
     upper = np.full(n, np.inf) if limits is None else np.array(limits[1], dtype=float)[:n]
-    goal = _Goal(chain, position, orientation / length)
-    random = np.random.default_rng(0)
-    # if a joint has no limits: one turn (or one metre) around the seed
-    low = np.where(np.isfinite(lower), lower, seed - np.pi)
-    high = np.where(np.isfinite(upper), upper, seed + np.pi)
-    best: Array | None = None
-    for attempt in range(attempts):
-        start = seed if attempt == 0 else random.uniform(low, high)
-        q, e, done = _descend(goal, start, lower, upper, tolerance, iterations)
-        if done:
-            return q
-        if best is None or e @ e < best @ best:
-            best = e
-    assert best is not None
+    q, e, done = nearest_joints(
+        chain, position, orientation / length, seed, (lower, upper), tolerance, iterations=iterations, attempts=attempts
+    )
+    if done:
+        return q
     raise DefinitionError(
         f"{item}: no joint positions found for position {np.round(position, 6).tolist()} m "
         f"and orientation {np.round(orientation, 6).tolist()}",
         expected=f"a residual of at most {tolerance[0]:.3g} m and {tolerance[1]:.3g} rad",
-        got=f"{np.linalg.norm(best[:3]):.3g} m and {np.linalg.norm(best[3:]):.3g} rad at best",
+        got=f"{np.linalg.norm(e[:3]):.3g} m and {np.linalg.norm(e[3:]):.3g} rad at best",
         hint="Choose a pose within reach and within the joint limits",
     )

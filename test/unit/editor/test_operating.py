@@ -192,3 +192,18 @@ def test_E28_a_refusal_names_its_field(editor: Served, robot: MemoryRobot, ann: 
     ):
         answer = editor.post("start_action", body, cookie=ann)[1]
         assert not answer["success"] and text in answer["message"]
+
+
+def test_E32_masses_of_an_arm_have_to_be_known() -> None:
+    link = '<link name="{}"><inertial><mass value="{}"/></inertial></link>'
+    text = f"<robot>{link.format('a', '1.5')}{link.format('b', '0.0')}<link name='c'/></robot>"
+    found = [jogs.have_masses(text, links) for links in ({"a", "b"}, {"b"}, {"c"}, set())]
+    assert found == [True, False, False, False] and not jogs.have_masses("no XML", {"a"})
+
+
+def test_E32_only_who_operates_guides_and_only_what_can_be_guided(editor: Served, robot: MemoryRobot, ann: str) -> None:
+    status, answer = editor.post("jog", {"hold": "g", "part": "arm", "by_hand": True}, cookie=ann)
+    assert status == 200 and not answer["success"] and "nothing is known of its masses" in answer["message"]
+    eve = editor.enter(editor.server.keys.watch, "Eve")
+    assert editor.post("jog", {"hold": "g", "part": "arm", "by_hand": True}, cookie=eve)[0] == 403
+    assert not robot.joggers

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from robot_rt_control.processes.call import call
+from robot_rt_control.processes.call import KeptProcess, ProcessLost, call
 from robot_rt_control.processes.work_watch import WorkWatch
 from robot_rt_control.vocabulary.errors import CompileError, InternalError, RobotControlError
 
@@ -80,3 +80,19 @@ def test_one_that_does_nothing_is_ended(module: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("robot_rt_control.processes.call.WorkWatch", lambda pid, **_: idle(pid, processor_s=60.0))
     with pytest.raises(RobotControlError, match="did nothing for 0.5 s and was ended"):
         call(module, "hang", limit=0.5)
+
+
+def test_a_kept_process_answers_one_question_after_the_other_and_is_started_anew(module: str) -> None:
+    kept = KeptProcess(module, limit=60.0)
+    try:
+        first = kept.ask("a")
+        assert kept.ask("b") == ["b", first[1]] and first[0] == "a"
+        with pytest.raises(CompileError):
+            kept.ask("refuse")
+        assert kept.ask("c")[1] == first[1], "a refusal is an answer"
+        with pytest.raises(ProcessLost, match="was ended by SIGKILL"):
+            kept.ask("die")
+        assert kept.ask("d")[1] != first[1]
+    finally:
+        kept.close()
+    kept.close()

@@ -141,6 +141,15 @@ export function Jog({ part }: { part: PartInfo }) {
                     ))}
                 </tbody>
             </table>
+            {it.me.mayOperate && hasTool(part) && (
+                <Guide
+                    part={part}
+                    disabled={whyNot !== '' || !it.me.operates}
+                    press={() => hold.press({ part: part.name, by_hand: true })}
+                    release={(id) => hold.release(id)}
+                    held={hold.id}
+                />
+            )}
             <Copy label={t('Copy the joints')} text={() => textOf(listOf(joints, values))} />
             {hasTool(part) && (
                 <>
@@ -206,6 +215,37 @@ function Copy({ label, text }: { label: string; text: () => string }) {
     );
 }
 
+/** While its button is held, the arm carries its own weight alone, and follows the hand that pushes it. */
+function Guide({
+    part,
+    ...button
+}: {
+    part: PartInfo;
+    disabled: boolean;
+    press: () => string;
+    release: (id: string) => void;
+    held: string;
+}) {
+    if (!part.command_modes.includes('effort'))
+        return (
+            <p className="hint">
+                {t('{part} cannot be guided by hand: its hardware takes no efforts.', { part: part.name })}
+            </p>
+        );
+    const label = t('Guide {part} by hand', { part: part.name });
+    return (
+        <>
+            <HeldButton {...button} label={label} shown={label} isWide />
+            <p className="hint">
+                {t(
+                    'While it is held, the arm carries its own weight and what its tool is known to weigh, and follows ' +
+                        'your hand slowly. It sinks or rises if that is wrong. Let go, and it brakes and holds.',
+                )}
+            </p>
+        </>
+    );
+}
+
 /** Held by mouse, pen, touch, or the space bar or Enter. */
 function HeldButton({
     label,
@@ -214,9 +254,11 @@ function HeldButton({
     press,
     release,
     held,
+    isWide = false,
 }: {
     label: string;
     shown: string;
+    isWide?: boolean;
     disabled: boolean;
     press: () => string;
     release: (id: string) => void;
@@ -239,7 +281,7 @@ function HeldButton({
     useEffect(() => end, []);
     return (
         <button
-            className={isHeld ? 'held-button held' : 'held-button'}
+            className={`held-button ${isHeld ? 'held' : ''} ${isWide ? 'wide' : ''}`}
             aria-label={label}
             aria-pressed={isHeld}
             disabled={disabled}

@@ -21,8 +21,7 @@ export function Operate({ hasTop }: { hasTop: boolean }) {
     const part = jointed.find((each) => each.name === chosen) ?? jointed[0];
     const names = part ? shownVariables(part).join(' ') : '';
     useEffect(() => {
-        thePage().link.showVariables(names === '' ? [] : names.split(' '));
-        return () => thePage().link.showVariables([]);
+        return names === '' ? undefined : thePage().link.showVariables(names.split(' '));
     }, [names]);
     return (
         <aside className="operate" aria-label={t('Operate the robot')}>

@@ -3,10 +3,9 @@
 import type { Answer } from '../wire.ts';
 
 /** What a held button moves. */
-export type Motion = { part: string; direction: number; speed: number } & (
-    | { joint: number }
-    | { axis: string; frame: string }
-);
+export type Motion =
+    | { part: string; by_hand: true }
+    | ({ part: string; direction: number; speed: number } & ({ joint: number } | { axis: string; frame: string }));
 
 type Beat = Answer & { beat?: number };
 

@@ -41,12 +41,14 @@ export class Robots {
     /**
      * @param changed called when a mesh has come, and has to be drawn.
      * @param opacity of all of it.
+     * @param tint what half of its color is.
      */
     constructor(
         public scene: Scene,
         piecesOf: (mesh: string) => Promise<Piece[]>,
         changed: () => void,
         private readonly opacity = 1,
+        private readonly tint: Color | null = null,
     ) {
         for (const [n, of] of scene.links.entries()) {
             const link = new Group();
@@ -96,6 +98,7 @@ export class Robots {
 
     private paint({ material, color, link }: Painted): void {
         material.color.copy(color);
+        if (this.tint) material.color.lerp(this.tint, 0.5);
         if (this.faulted.has(link)) material.color.lerp(FAULTED, REDNESS);
     }
 

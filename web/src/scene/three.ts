@@ -7,6 +7,7 @@ export {
     BoxGeometry,
     BufferAttribute,
     BufferGeometry,
+    type Camera,
     CanvasTexture,
     Color,
     CylinderGeometry,
@@ -35,3 +36,4 @@ export {
     WebGLRenderer,
 } from 'three';
 export { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
+export { TransformControls } from 'three/examples/jsm/controls/TransformControls.js';

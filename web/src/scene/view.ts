@@ -3,6 +3,7 @@
 
 import type { Drawer } from '../server.ts';
 import type { DrawnShape, SceneLink, Scene as SceneOfRobots } from '../wire.ts';
+import { GoalGhost, type Handles } from './goal_ghost.ts';
 import { decode, type Piece, split } from './mesh.ts';
 import { Robots } from './robots.ts';
 import { Shapes } from './shapes.ts';
@@ -60,7 +61,10 @@ export class View implements Drawer {
     objects: Robots | null = null;
     /** A second robot, drawn transparent: where another recording has it. */
     ghost: Robots | null = null;
-    private version = -1;
+    /** A part at the goal that somebody looks at. */
+    goal: GoalGhost | null = null;
+    /** Of the scene that is shown. */
+    version = -1;
     /** Whether the joints of the scene were drawn at least once. */
     shown = false;
     /** [rad or m] of the scene's joints. */
@@ -116,6 +120,7 @@ export class View implements Drawer {
         this.robots?.dispose();
         this.objects?.dispose();
         this.ghost?.dispose();
+        this.goal?.dispose();
         cancelAnimationFrame(this.waiting);
         this.renderer.dispose();
         this.renderer.domElement.remove();
@@ -227,6 +232,51 @@ export class View implements Drawer {
         this.draw();
     }
 
+    /**
+     * Draw a part at a goal.
+     * @param joints name of each of its joints in the scene → its position there [rad or m].
+     * @param isBad whether it cannot be there.
+     * @param handles by which its tool is dragged; null: by none.
+     */
+    showGoal(part: string, joints: ReadonlyMap<string, number>, isBad: boolean, handles: Handles | null): void {
+        const scene = this.robots?.scene;
+        if (!scene) return;
+        if (this.goal?.part !== part || this.goal.robots.scene.version !== scene.version) {
+            this.goal?.dispose();
+            void this.fetch(scene.links);
+            this.goal = new GoalGhost(
+                scene,
+                part,
+                (mesh) => this.piecesOf(mesh),
+                () => this.draw(),
+            );
+            this.world.add(this.goal.group);
+        }
+        this.goal.place(this.positions, joints, isBad);
+        this.goal.take(handles, this.camera, this.canvas, (on) => {
+            this.controls.enabled = !on;
+        });
+    }
+
+    hideGoal(): void {
+        this.goal?.dispose();
+        this.goal = null;
+        this.controls.enabled = true;
+        this.draw();
+    }
+
+    /** The pose of a link of the goal in the world: as `pose`. */
+    goalPose(link: string): number[] | null {
+        return this.goal?.robots.link(link)?.matrixWorld.toArray() ?? null;
+    }
+
+    /** Where on the page a place in the axes of the goal's handles is [pixels]. */
+    placeOfHandle(along: readonly number[]): number[] | null {
+        const [x = 0, y = 0] = this.goal?.placeOfHandle(along, this.camera) ?? [];
+        const box = this.canvas.getBoundingClientRect();
+        return this.goal && [box.left + ((1 + x) / 2) * box.width, box.top + ((1 - y) / 2) * box.height];
+    }
+
     /** Draw the shapes of these namespaces no more. */
     hide(namespaces: ReadonlySet<string>): void {
         this.shapes.hidden = namespaces;
@@ -317,6 +367,7 @@ export class View implements Drawer {
             this.controls.dispose();
             this.camera = camera;
             this.controls = this.controlled();
+            this.goal?.see(camera);
         }
         camera.position.fromArray(view.eye);
         this.controls.target.fromArray(view.target);

@@ -28,6 +28,7 @@ export class Library {
     /** States of programs are made of them. */
     types = new Map<string, ActionType>();
     variables: VariableInfo[] = [];
+    byVariable: ReadonlyMap<string, VariableInfo> = new Map();
     parts: PartInfo[] = [];
     /** What a motion command of a program can have. */
     motionKeys: ParameterInfo[] = [];
@@ -83,6 +84,7 @@ export class Library {
         else this.loaded.add('workcell');
         this.parts = parts.parts ?? [];
         this.variables = variables.variables ?? [];
+        this.byVariable = new Map(this.variables.map((each) => [each.name, each]));
         this.types = new Map((types.action_types ?? []).map((type) => [type.name, type]));
         this.motionKeys = types.motion_command ?? [];
         this.changes.tell();

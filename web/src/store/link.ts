@@ -4,11 +4,15 @@ import { type Drawer, LiveSocket } from '../server.ts';
 import type { TimelineTaker, TimelineWish } from '../timeline/live.ts';
 import type { Live } from '../wire.ts';
 import type { Changes } from './changes.ts';
+import { LiveValues } from './live_values.ts';
 
 /** [s] of silence of the editor after which the page says so, and after which it connects anew. */
 const SILENT_S = 1;
 const DEAF_S = 5;
 const LOOK_MS = 200;
+const TELL_MS = 40;
+/** Variables that the server reads for one page: editor/watchers.py. */
+const MOST_VARIABLES = 50;
 
 export class Link {
     live: Live = {
@@ -24,8 +28,11 @@ export class Link {
     silence = 0;
     /** The variables that a person wants to see. */
     watched: string[] = [];
-    /** Those that a panel shows while it is open. */
-    private shown: readonly string[] = [];
+    /** Those that panels and fields show while they are open, of each of them. */
+    private readonly shown = new Set<readonly string[]>();
+    private telling: ReturnType<typeof setTimeout> | undefined;
+    /** The last value of each variable that has come. */
+    readonly values = new LiveValues();
     /** [Hz] at which the page wants the joints of the scene; 0: it shows none. */
     private jointRate = 0;
     private drawer: Drawer | null = null;
@@ -49,6 +56,7 @@ export class Link {
         this.socket = new LiveSocket(
             (live) => {
                 this.live = live;
+                this.values.take(live);
                 this.take(live);
                 this.changes.tell(true);
             },
@@ -59,7 +67,7 @@ export class Link {
                 this.changes.tell();
             },
             () => ({
-                variables: [...new Set([...this.watched, ...this.shown])],
+                variables: [...new Set([this.watched, ...this.shown].flat())].slice(0, MOST_VARIABLES),
                 ...this.followed(),
                 joints: this.jointRate,
                 ...(this.timelineWish && { timeline: this.timelineWish }),
@@ -106,10 +114,23 @@ export class Link {
         this.tellWishes();
     }
 
-    /** Have the values of these from now on, besides those that are watched. */
-    showVariables(names: readonly string[]): void {
-        this.shown = names;
-        this.tellWishes();
+    /** Have the values of these from now on, besides all others. Returns what ends that. */
+    showVariables(names: readonly string[]): () => void {
+        const own = [...names];
+        this.shown.add(own);
+        this.tellSoon();
+        return () => {
+            this.shown.delete(own);
+            this.tellSoon();
+        };
+    }
+
+    /** Many fields open and close at once; the server takes 50 messages a second. */
+    private tellSoon(): void {
+        this.telling ??= setTimeout(() => {
+            this.telling = undefined;
+            this.tellWishes();
+        }, TELL_MS);
     }
 
     watchVariables(names: string[]): void {

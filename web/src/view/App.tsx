@@ -1,4 +1,6 @@
 import { useEffect, useState } from 'react';
+
+import { GoalPanel } from '../goal/GoalPanel.tsx';
 import { LanguageChoice } from '../language/LanguageChoice.tsx';
 import { later, t } from '../language/language.ts';
 import { Operator, Release, Speed } from '../operate/Operator.tsx';
@@ -466,7 +468,7 @@ function Centre() {
             {doc && <Versions />}
             <div className="view">
                 {it.picture.view === 'robot' ? (
-                    <RobotView hasTop />
+                    <RobotView hasTop goal={(view) => <GoalPanel view={view} />} />
                 ) : it.picture.view === 'text' && doc ? (
                     <TextEditor />
                 ) : (

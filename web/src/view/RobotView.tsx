@@ -68,6 +68,7 @@ const LIVE: SceneSource = {
  * @param hasTop whether the page has who operates and the speed above all.
  * @param past parts that are faulted in what the source shows; else of the robot.
  * @param timeline what its button opens; else that of the robot.
+ * @param goal what is beside the picture of a goal in it.
  */
 export function RobotView({
     children,
@@ -76,6 +77,7 @@ export function RobotView({
     again = 0,
     past,
     timeline,
+    goal,
 }: {
     children?: ReactNode;
     hasTop?: boolean;
@@ -83,6 +85,7 @@ export function RobotView({
     again?: number;
     past?: { name: string; fault: string }[];
     timeline?: ReactNode;
+    goal?: (view: View) => ReactNode;
 }) {
     const it = usePage();
     const place = useRef<HTMLElement>(null);
@@ -314,6 +317,7 @@ export function RobotView({
                 />
                 {source === LIVE && operates && isEntered && <Operate hasTop={hasTop} />}
             </div>
+            {view && scene && goal?.(view)}
             {hasTimeline && (source === LIVE ? <LiveTimeline /> : timeline)}
         </section>
     );

@@ -1,7 +1,10 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
+
 import { t } from '../language/language.ts';
+import { passedOn } from '../store/live_values.ts';
 import { store } from '../store/store.ts';
+import { Present } from './Present.tsx';
 
 export { Choice, Field } from './plain_fields.tsx';
 
@@ -169,6 +172,7 @@ export function Expression({
                     </li>
                 ))}
             </ul>
+            <Present text={isCondition ? text : passedOn(text)} />
             {hint && <div className="hint">{hint}</div>}
             {bad && (
                 <div className="bad-hint" id={`${id}-bad`} role="alert">
