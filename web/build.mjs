@@ -1,7 +1,7 @@
 // Builds the page into the package, with the licences of all parts and a digest of the sources.
 
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -13,8 +13,9 @@ const ALLOWED = /^(MIT|ISC|BSD-2-Clause|BSD-3-Clause|Apache-2\.0|0BSD)$/;
 const LARGEST = 1_300_000;
 const LARGEST_VIEW = 700_000;
 const LARGEST_TIMELINE = 50_000;
-/** Of the page that shows the workcell alone, or a recording, beside what draws it. */
+/** What the page of the workcell loads at first, beside what draws it; and what moves through time. */
 const LARGEST_VIEW_PAGE = 280_000;
+const LARGEST_PAST = 50_000;
 
 function files(folder) {
     return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
@@ -62,9 +63,13 @@ const apart = {
         }),
 };
 const results = [];
+for (const name of readdirSync(out)) if (/^part-.*\.js$/.test(name)) rmSync(join(out, name));
+// What this page loads later is in files that share what they have in common with it.
+const split = { splitting: true, outdir: out, chunkNames: 'part-[hash]', plugins: [apart], format: 'esm' };
+const alone = await build({ ...common, ...split, entryPoints: [join(here, 'src', 'view_page.tsx')] });
+results.push(alone);
 for (const [source, name, format] of [
     ['main.tsx', 'editor.js', 'iife'],
-    ['view_page.tsx', 'view_page.js', 'esm'],
     ['scene/view.ts', 'view.js', 'esm'],
     ['scene/three.ts', 'three.js', 'esm'],
     ['timeline/timeline.ts', 'timeline.js', 'esm'],
@@ -93,12 +98,24 @@ const sizeOf = (...names) => names.reduce((sum, name) => sum + statSync(join(out
 const size = sizeOf('editor.js', 'editor.css');
 const viewSize = sizeOf('view.js', 'three.js');
 if (size > LARGEST) throw new Error(`the bundle has ${size} bytes, more than ${LARGEST}`);
-const pageSize = sizeOf('view_page.js');
+/** Names of a file of this page and of those that it loads with it. */
+function withImports(name) {
+    const found = new Set([name]);
+    for (const each of found)
+        for (const it of alone.metafile.outputs[relative(here, join(out, each))].imports)
+            if (it.kind === 'import-statement' && !it.external) found.add(relative(out, join(here, it.path)));
+    return found;
+}
+const first = withImports('view_page.js');
+const pageSize = sizeOf(...first);
+const scripts = Object.keys(alone.metafile.outputs).filter((path) => path.endsWith('.js'));
+const pastSize = sizeOf(...scripts.map((path) => relative(out, join(here, path))).filter((name) => !first.has(name)));
+if (pastSize > LARGEST_PAST) throw new Error(`what moves through time has ${pastSize} bytes, > ${LARGEST_PAST}`);
 if (pageSize > LARGEST_VIEW_PAGE) throw new Error(`view_page.js has ${pageSize} bytes, more than ${LARGEST_VIEW_PAGE}`);
 if (viewSize > LARGEST_VIEW) throw new Error(`the view has ${viewSize} bytes, more than ${LARGEST_VIEW}`);
 const timelineSize = sizeOf('timeline.js');
 if (timelineSize > LARGEST_TIMELINE) throw new Error(`timeline.js has ${timelineSize} bytes, > ${LARGEST_TIMELINE}`);
 writeFileSync(join(out, 'sources.sha256'), `${digest()}\n`);
 console.log(
-    `${packages.size} packages, ${size} bytes; of the view ${pageSize} and ${viewSize}, timeline ${timelineSize}`,
+    `${packages.size} packages, ${size} bytes; of the view ${pageSize} and ${viewSize}, timeline ${timelineSize}, past ${pastSize}`,
 );

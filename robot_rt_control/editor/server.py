@@ -131,6 +131,8 @@ class EditorServer:
             "parts": (self._blocking(lambda p, r: {"parts": robot.parts()}), "all"),
             "variables": (self._blocking(self._variables), "all"),
             "reactions": (self._blocking(lambda p, r: {"reactions": session_reactions(robot, r)}), "all"),
+            "recent": (self._timelines.looked_back, "all"),
+            "recent_joints": (self._timelines.recent.reply, "all"),
             "scene": (self._scene, "all"),
             "meshes": (self._meshes, "all"),
             "layout": (self._blocking(lambda p, r: graph_layout(r)), "all"),
@@ -453,6 +455,7 @@ class EditorServer:
             self.people.expire()
             if not self.watchers.follow_joints:
                 self._scenes.rest()
+            self._timelines.look()
             if not self.watchers.follow_timeline:
                 self._timelines.rest()
             self._publish()

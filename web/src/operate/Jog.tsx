@@ -51,7 +51,7 @@ function useHold(): Hold {
             letGo();
         };
     }, []);
-    const isLost = !it.link.connected || it.link.silence > 0 || !it.me.operates;
+    const isLost = !it.link.connected || it.link.silence > 0 || !it.me.operates || it.isPast;
     const isStopped = it.link.live.robot.protective_stop === true;
     useEffect(() => {
         if (isLost || isStopped) hold.release();
@@ -69,12 +69,13 @@ export function Jog({ part }: { part: PartInfo }) {
     const state = it.link.live.robot.parts?.find((each) => each.name === part.name)?.operational_state;
     const speed = percent / 100;
     const tool = Math.min(speed, TOOL.fastest);
-    const whyNot =
-        state !== 'enabled'
-            ? `${part.name} is ${state ?? 'not known'}: it can be jogged once it is enabled.`
-            : it.link.live.robot.protective_stop
-              ? 'A protective stop is latched.'
-              : '';
+    const whyNot = it.isPast
+        ? 'The picture shows the past: jogging goes on once it shows what is now.'
+        : state !== 'enabled'
+          ? `${part.name} is ${state ?? 'not known'}: it can be jogged once it is enabled.`
+          : it.link.live.robot.protective_stop
+            ? 'A protective stop is latched.'
+            : '';
     const press = (motion: Direction): string => {
         const named = 'axis' in motion ? { ...motion, frame } : motion;
         return hold.press({ ...named, part: part.name, speed } as Motion);

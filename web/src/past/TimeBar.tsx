@@ -1,7 +1,7 @@
 import { memo, useState } from 'react';
 
 import { thePage } from '../store/page.ts';
-import type { PastStore } from './past.ts';
+import { type PastStore, useMoment } from './past.ts';
 import { SPEEDS } from './player.ts';
 import type { PastStop } from './wire.ts';
 
@@ -10,9 +10,13 @@ const MOST_MARKS = 200;
 
 /** Moves through the recording. */
 export function TimeBar({ past }: { past: PastStore }) {
-    const { it, state } = past;
+    useMoment(past);
+    const { it } = past;
     const [isWriting, setWriting] = useState(false);
-    if (!it) return <footer className="past-bar">{past.problem === '' && 'The recording is being opened …'}</footer>;
+    if (!it) {
+        const waits = past.isLive ? 'No ticks have come yet.' : 'The recording is being opened …';
+        return <footer className="past-bar">{past.problem === '' && waits}</footer>;
+    }
     const { player } = it;
     const { stops } = past.events;
     const makeTest = async (): Promise<void> => {
@@ -88,25 +92,29 @@ export function TimeBar({ past }: { past: PastStore }) {
                     />
                 </label>
                 <output className="past-now">
-                    {past.isMissing
-                        ? 'this tick is missing'
-                        : `${state ? state.time.toFixed(3) : '–'} s${past.isFetching ? ' …' : ''}`}
+                    {past.isMissing ? 'this tick is missing' : `${past.moment}${past.isFetching ? ' …' : ''}`}
                 </output>
                 <span className="past-space" />
                 <button disabled={stops.length === 0} onClick={() => past.why()}>
                     Why did it stop?
                 </button>
-                <button disabled={isWriting} onClick={() => void makeTest()}>
-                    Make a test of this
-                </button>
-                <button onClick={() => void copy()}>Copy link</button>
+                {past.isLive ? (
+                    <button onClick={() => past.toEnd('last')}>Now</button>
+                ) : (
+                    <>
+                        <button disabled={isWriting} onClick={() => void makeTest()}>
+                            Make a test of this
+                        </button>
+                        <button onClick={() => void copy()}>Copy link</button>
+                    </>
+                )}
             </div>
             <div className="past-slider">
                 <Marks stops={stops} differs={past.other?.differs ?? null} first={player.first} last={player.last} />
                 <input
                     type="range"
                     aria-label="Moment"
-                    aria-valuetext={`tick ${player.tick}, ${state ? state.time.toFixed(3) : '?'} s`}
+                    aria-valuetext={`tick ${player.tick}, ${past.moment}`}
                     min={player.first}
                     max={player.last}
                     step={1}

@@ -1,7 +1,9 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 
 import { Operate } from '../operate/Operate.tsx';
+import type { LivePast as PastStore } from '../past/live_past.ts';
 import { Film } from '../scene/film.ts';
+import { present } from '../scene/present.ts';
 import type { StoredView, View } from '../scene/view.ts';
 import { ask, askBytes } from '../server.ts';
 import { thePage, usePage } from '../store/page.ts';
@@ -12,7 +14,10 @@ import { LiveTimeline } from './Timeline.tsx';
 const RATE = 30;
 /** [ms] after which a scene that is not there is asked for again. */
 const AGAIN_MS = 2000;
+const LivePast = lazy(async () => ({ default: (await import('../past/LivePast.tsx')).LivePast }));
 const TIMELINE = 'robot_rt_control.timeline';
+/** Whether the bar of the past is open. */
+const BACK = 'robot_rt_control.back';
 /** Whether the panel is open. */
 const OPERATES = 'robot_rt_control.operates';
 const STORED = 'robot_rt_control.views';
@@ -26,6 +31,7 @@ const NAMESPACES: Record<string, string> = {
     limits: 'limits that are near',
     objects: 'objects of simulators',
 };
+const NEVER = (): (() => void) => () => undefined;
 const NUMBERS = ['1', '2', '3', '4'];
 
 function storedViews(): Record<string, StoredView> {
@@ -50,12 +56,14 @@ const LIVE: SceneSource = {
     meshes: (meshes) => askBytes('meshes', { meshes }),
     follow: (view) => {
         const { link } = thePage();
-        const follow = (): void => link.followScene(document.hidden ? 0 : RATE, view);
+        const follow = (): void => link.followScene(document.hidden ? 0 : RATE, present);
+        present.follow(view);
         follow();
         document.addEventListener('visibilitychange', follow);
         return () => {
             document.removeEventListener('visibilitychange', follow);
             link.followScene(0);
+            present.follow(null);
         };
     },
 };
@@ -97,6 +105,11 @@ export function RobotView({
         localStorage.setItem(TIMELINE, isShown ? 'shown' : '');
     };
     const [operates, setOperates] = useState(() => localStorage.getItem(OPERATES) === 'true');
+    const [looksBack, setLooksBack] = useState(() => localStorage.getItem(BACK) === 'true');
+    const [back, setBack] = useState<PastStore | null>(null);
+    useSyncExternalStore(back?.changes.subscribe ?? NEVER, () => back?.changes.stillVersion ?? 0);
+    const [top, setTop] = useState<Element | null>(null);
+    const [side, setSide] = useState<Element | null>(null);
     const [film, setFilm] = useState<Film | null>(null);
     /** Version of the scene that the joints are of. */
     const [wanted, setWanted] = useState(0);
@@ -146,7 +159,9 @@ export function RobotView({
     useEffect(() => {
         return view && isEntered ? source.follow(view) : undefined;
     }, [view, isEntered]);
-    const faults = past ?? (it.link.live.robot.parts ?? []).filter((part) => part.operational_state === 'faulted');
+    const isPast = back?.isPast === true;
+    const faultsNow = past ?? (it.link.live.robot.parts ?? []).filter((part) => part.operational_state === 'faulted');
+    const faults = isPast ? back.faults : faultsNow;
     const names = faults.map((part) => part.name).join(' ');
     useEffect(() => view?.setFaulted(new Set(names.split(' '))), [view, names]);
     const toStored = (key: string, isKept: boolean): void => {
@@ -171,21 +186,24 @@ export function RobotView({
     const record = (): void => {
         if (!view) return;
         if (film) return film.end();
+        view.setFilmed(true);
         try {
             const made = new Film(view.canvas);
             setFilm(made);
             void made.ended.then((blob) => {
                 setFilm(null);
+                view.setFilmed(false);
                 save(blob, 'webm');
             });
             view.paint(); // a film of what stands still has one picture
         } catch (error) {
+            view.setFilmed(false);
             it.talk.say(`This browser makes no films: ${(error as Error).message}`, true);
         }
     };
     return (
         <section
-            className="robot-view"
+            className={isPast ? 'robot-view is-past' : 'robot-view'}
             aria-label="The robot"
             aria-busy={view === null && problem === ''}
             tabIndex={0}
@@ -261,6 +279,16 @@ export function RobotView({
                         Timeline
                     </button>
                 )}
+                {source === LIVE && (
+                    <button
+                        aria-pressed={looksBack}
+                        onClick={() => {
+                            localStorage.setItem(BACK, String(!looksBack));
+                            setLooksBack(!looksBack);
+                        }}>
+                        Back in time
+                    </button>
+                )}
                 <button onClick={() => void view?.picture().then((blob) => save(blob, 'png'))}>Picture</button>
                 <button aria-pressed={film !== null} onClick={record}>
                     {film ? 'End film' : 'Film'}
@@ -278,7 +306,7 @@ export function RobotView({
                 <span className="quiet">{link}</span>
             </div>
             {children}
-            {faults.map((part) => (
+            {faultsNow.map((part) => (
                 <p key={part.name} className="robot-fault" role="alert">
                     <b>{part.name}</b> is faulted: {part.fault}
                 </p>
@@ -301,6 +329,13 @@ export function RobotView({
                     </ul>
                 </details>
             )}
+            {source === LIVE && <div ref={setTop} />}
+            {isPast &&
+                faults.map((part) => (
+                    <p key={part.name} className="robot-fault">
+                        <b>{part.name}</b> was faulted: {part.fault}
+                    </p>
+                ))}
             <div className="robot-row">
                 <figure
                     className="robot-scene"
@@ -309,9 +344,15 @@ export function RobotView({
                         if (event.buttons === 0) setLink(view?.linkAt(event.clientX, event.clientY) ?? '');
                     }}
                 />
+                {source === LIVE && looksBack && <div className="robot-side" ref={setSide} />}
                 {source === LIVE && operates && isEntered && <Operate hasTop={hasTop} />}
             </div>
-            {hasTimeline && (source === LIVE ? <LiveTimeline /> : timeline)}
+            {hasTimeline && (source === LIVE ? <LiveTimeline past={back} /> : timeline)}
+            {looksBack && isEntered && view && scene && top && side && (
+                <Suspense fallback={null}>
+                    <LivePast view={view} scene={scene} top={top} side={side} onStore={setBack} />
+                </Suspense>
+            )}
         </section>
     );
 }
