@@ -43,6 +43,7 @@ _TYPES = {
     ".css": "text/css",
     ".txt": "text/plain",
     ".svg": "image/svg+xml",
+    ".json": "application/json",
 }
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "

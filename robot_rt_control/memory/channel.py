@@ -43,6 +43,8 @@ _REQUEST, _ANSWER = _offset("staging", "request"), _offset("staging", "answer")
 _EPOCH, _SERVER_PID, _SERVER_EPOCH = _offset("epoch"), _offset("server_pid"), _offset("server_epoch")
 _SERVER_GONE = _offset("server_gone")
 _STOPS_SEQUENCE = _offset("stops_sequence")
+_SET_POINTS = _offset("set_points")
+_SPARE = channel_dtype.itemsize - _SET_POINTS
 
 
 class ServerTaken(ChannelError):
@@ -80,10 +82,23 @@ class Channel:
         Raises:
             ChannelError: another living executor owns a channel of this name.
         """
-        segment = Segment.create(name, channel_dtype.itemsize)
+        segment = Segment.create(name, channel_dtype.itemsize, spare=_SPARE)
         channel = cls(np.frombuffer(segment.buffer, channel_dtype, 1)[0], segment)
         channel._initialize(workcell, period_ns)
         return channel
+
+    def commit_set_points(self, offset: int, size: int) -> None:
+        """Have memory for a queue of set points, and have it mapped in this process. Not for a real-time thread.
+
+        Args:
+            offset: [bytes] in `set_points`.
+            size: [bytes]
+
+        Raises:
+            ChannelError: there is not enough shared memory.
+        """
+        if self._segment is not None:
+            self._segment.commit(_SET_POINTS + offset, _SET_POINTS + offset + size)
 
     def _initialize(self, workcell: int, period_ns: int) -> None:
         m = self.memory
@@ -110,7 +125,7 @@ class Channel:
         deadline = time.monotonic() + timeout_s
         while True:
             try:
-                segment = Segment.attach(name, channel_dtype.itemsize)
+                segment = Segment.attach(name, channel_dtype.itemsize, spare=_SPARE)
                 break
             except ChannelError:
                 if time.monotonic() >= deadline:

@@ -1002,10 +1002,11 @@ channel_dtype = record(
         ("samples_lost", "i8"),  # samples among these that were dropped because the ring was full
         ("streams", stream_ring_dtype, (c.MAX_STREAMS,)),
         ("motion_queues", motion_queue_dtype, (c.MAX_MOTION_QUEUES,)),
-        ("set_points", "f8", (c.MOTION_QUEUE_BYTES // 8,)),
         ("snapshot", snapshot_dtype),
         ("timing", timing_dtype),
         ("staging", staging_dtype),
+        # Last: only what queues use of it is in memory, see `Channel.commit_set_points`.
+        ("set_points", "f8", (c.MOTION_QUEUE_BYTES // 8,)),
     ]
 )
 

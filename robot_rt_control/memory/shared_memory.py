@@ -18,6 +18,8 @@ from robot_rt_control.vocabulary.errors import ChannelError
 
 _FOLDER = Path("/dev/shm")
 _LOCK_ATTEMPTS = 4
+_MADV_POPULATE_WRITE = 23
+"""Of Linux since 5.14; the module mmap does not name it."""
 
 
 def process_start(pid: int) -> int:
@@ -83,17 +85,25 @@ def _remove_stale(name: str, path: Path) -> None:
 
 
 class Segment:
-    """A mapped segment. `buffer` stays valid until `close`."""
+    """A mapped segment. `buffer` stays valid until `close`.
 
-    def __init__(self, name: str, descriptor: int, size: int, owner: bool) -> None:
+    All of it is in memory and mapped from the start, so that a real-time thread meets no page faults. What is spare at
+    its end has neither memory nor pages until the owner commits it.
+    """
+
+    def __init__(self, name: str, descriptor: int, size: int, owner: bool, spare: int = 0) -> None:
         self.name, self.owner, self.size = name, owner, size
         self._descriptor = descriptor
-        # populated at once: a real-time thread must not be the one that meets the page faults
-        self.buffer = mmap.mmap(descriptor, size, flags=mmap.MAP_SHARED | mmap.MAP_POPULATE)
+        self.buffer = mmap.mmap(descriptor, size, flags=mmap.MAP_SHARED)
+        self._populate(0, size - spare)
 
     @classmethod
-    def create(cls, name: str, size: int) -> Segment:
+    def create(cls, name: str, size: int, *, spare: int = 0) -> Segment:
         """Create a segment as its owner. A stale segment with this name is removed first.
+
+        Args:
+            size: [bytes]
+            spare: that many of them, at the end, are left for `commit`.
 
         Raises:
             ChannelError: a running process owns it, or the folder is not writable.
@@ -111,19 +121,22 @@ class Segment:
                 if not _is_file_at(descriptor, path):
                     os.close(descriptor)
                     continue
-                os.posix_fallocate(descriptor, 0, size)  # a full /dev/shm must fail here, not at a later access
-                return cls(name, descriptor, size, owner=True)
+                os.ftruncate(descriptor, size)
+                # A full /dev/shm must fail here, not at a later access.
+                os.posix_fallocate(descriptor, 0, size - spare)
+                return cls(name, descriptor, size, owner=True, spare=spare)
             except OSError as error:
                 path.unlink(missing_ok=True)
                 os.close(descriptor)
                 raise ChannelError(f"shared-memory segment {name!r}: {size} bytes", got=str(error)) from error
 
     @classmethod
-    def attach(cls, name: str, size: int, *, tail: bool = False) -> Segment:
+    def attach(cls, name: str, size: int, *, tail: bool = False, spare: int = 0) -> Segment:
         """Map an existing segment of a running owner.
 
         Args:
             size: [bytes]
+            spare: as for `create`.
             tail: whether the segment may be larger; then all of it is mapped.
 
         Raises:
@@ -145,13 +158,40 @@ class Segment:
                 got=f"{found}",
                 hint="Run the same version of robot_rt_control on both sides",
             )
-        segment = cls(name, descriptor, found, owner=False)
+        segment = cls(name, descriptor, found, owner=False, spare=spare)
         if not segment.owner_alive():
             segment.close()
             raise ChannelError(
                 f"shared-memory segment {name!r} was left behind by a dead process", hint="Start its owner"
             )
         return segment
+
+    def commit(self, begin: int, end: int) -> None:
+        """Give spare bytes from `begin` to before `end` their memory, and this process their pages. What is committed
+        stays so. Not for a real-time thread.
+
+        Raises:
+            ChannelError: /dev/shm is full.
+        """
+        try:
+            os.posix_fallocate(self._descriptor, begin, end - begin)
+        except OSError as error:
+            raise ChannelError(
+                f"shared-memory segment {self.name!r}: {end - begin} bytes more",
+                got=str(error),
+                hint=f"Free memory, or what fills {_FOLDER}",
+            ) from error
+        self._populate(begin, end)
+
+    def _populate(self, begin: int, end: int) -> None:
+        page = begin - begin % mmap.PAGESIZE
+        if end <= page:
+            return
+        try:
+            self.buffer.madvise(_MADV_POPULATE_WRITE, page, end - page)
+        except OSError:  # an older kernel: to read each page maps it, and what is left of a fault at a write is short
+            for place in range(page, end, mmap.PAGESIZE):
+                self.buffer[place]
 
     @property
     def descriptor(self) -> int:

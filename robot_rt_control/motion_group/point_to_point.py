@@ -7,23 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_rt_control.motion.profile import OK, profile_dtype, sample_profile
-from robot_rt_control.motion.ramp import ramp_duration, velocity_ramp
-from robot_rt_control.motion.synchronize import plan_position_in
+from robot_rt_control.motion.calls import change_of_velocity, planned, sampled
 from robot_rt_control.motion_group.limits import PlanLimits
 from robot_rt_control.motion_group.plan import Plan, State, refuse_shorter, shortest_text
-from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.errors import DefinitionError
-
-
-@realtime
-def sample_profiles(
-    profiles: np.ndarray, n: int, times: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray
-) -> None:
-    """Sample n profiles at all times into q, v, a, each (len(times), n): to the bit what the loop samples."""
-    for i in range(len(times)):
-        for j in range(n):
-            q[i, j], v[i, j], a[i, j] = sample_profile(profiles[j], times[i])
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +26,7 @@ class ProfilePlan:
         return len(self.profiles)
 
     def sample(self, times: np.ndarray) -> State:
-        times = np.ascontiguousarray(times, dtype=float)
-        q, v, a = (np.empty((len(times), self.dof)) for _ in range(3))
-        sample_profiles(self.profiles, self.dof, times, q, v, a)
-        return q, v, a
+        return sampled(self.profiles, times)
 
     def breaks(self) -> np.ndarray:
         ends = np.cumsum(self.profiles["duration"], axis=1).ravel()
@@ -63,19 +47,21 @@ def point_to_point(start: ArrayLike, goal: ArrayLike, limits: PlanLimits, durati
         DefinitionError: `duration` is too short, or numbers are not finite.
     """
     q0, q1 = np.array(start, float), np.array(goal, float)
-    n, zero = len(q0), np.zeros(len(q0))
-    profiles = np.zeros(n, profile_dtype)
-    motion = (profiles, n, q0, zero, zero, q1, limits.velocity, limits.acceleration, limits.jerk)
-    if plan_position_in(*motion, 0.0) != OK:
-        raise DefinitionError(
-            f"motion from {q0.tolist()} to {q1.tolist()}", expected="finite numbers and limits above 0", got="no plan"
-        )
+    profiles = _planned(q0, q1, limits, 0.0)
     shortest = float(profiles["total"].max(initial=0.0))
     if duration is None:
         return ProfilePlan(profiles, shortest)
     refuse_shorter("motion to a position", duration, shortest)
-    plan_position_in(*motion, float(duration))
-    return ProfilePlan(profiles, max(float(duration), shortest))
+    return ProfilePlan(_planned(q0, q1, limits, float(duration)), max(float(duration), shortest))
+
+
+def _planned(q0: np.ndarray, q1: np.ndarray, limits: PlanLimits, duration: float) -> np.ndarray:
+    profiles = planned(q0, q1, limits.velocity, limits.acceleration, limits.jerk, duration)
+    if profiles is None:
+        raise DefinitionError(
+            f"motion from {q0.tolist()} to {q1.tolist()}", expected="finite numbers and limits above 0", got="no plan"
+        )
+    return profiles
 
 
 def velocity_for_time(
@@ -108,7 +94,7 @@ def velocity_for_time(
     # of the joints' common fraction of their velocities
     acceleration = (limits.acceleration[moving] / speed[moving]).min(initial=np.inf)
     jerk = (limits.jerk[moving] / speed[moving]).min(initial=np.inf)
-    ramp = ramp_duration(velocity_ramp(0.0, 0.0, 1.0, acceleration, jerk)) if moving.any() else 0.0
+    ramp = change_of_velocity(0.0, 1.0, acceleration, jerk)[0] if moving.any() else 0.0
     if not time >= 2.0 * ramp or time == np.inf:
         raise DefinitionError(
             "motion at a velocity: time",

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import PPoly
 
-from robot_rt_control.motion.position import plan_position
-from robot_rt_control.motion.profile import OK, profile_dtype
-from robot_rt_control.motion.ramp import ramp_displacement, velocity_ramp
+from robot_rt_control.motion.calls import change_of_velocity, planned_between
 from robot_rt_control.motion_group.limits import PlanLimits
 from robot_rt_control.motion_group.path import Path, blended_path
 from robot_rt_control.motion_group.plan import Plan, State, sequence
@@ -86,7 +84,7 @@ def _on_path(points: np.ndarray, blend: float, limits: PlanLimits) -> Plan:
 
 def _ramp(v0: float, v1: float, amax: float, jmax: float) -> float:
     """Distance of the fastest change between two velocities, from and to zero acceleration."""
-    return ramp_displacement(velocity_ramp(v0, 0.0, v1, amax, jmax), v0, 0.0)
+    return change_of_velocity(v0, v1, amax, jmax)[1]
 
 
 def _reachable(v0: float, v1: float, distance: float, amax: float, jmax: float) -> float:
@@ -127,11 +125,11 @@ def constant_in_curves(path: Path, limits: PlanLimits) -> PPoly:
     for k in reversed(range(m)):
         w[k] = min(w[k], _reachable(w[k + 1], max(w[k], w[k + 1]), room[k], amax[k], jmax[k]))
     s = path.curve.x
-    profile: np.record = np.zeros(1, profile_dtype)[0]
     segments = []  # each: duration, then s, velocity, acceleration and jerk at its start
     for k in range(m):
         begin, end = s[2 * k], s[2 * k + 1]
-        if plan_position(profile, begin, w[k], 0.0, end, w[k + 1], vmax[k], amax[k], jmax[k]) != OK:
+        profile = planned_between((begin, w[k]), (end, w[k + 1]), vmax[k], amax[k], jmax[k])
+        if profile is None:
             raise DefinitionError("motion through via points", expected="limits above 0", got="no plan")
         fields = (profile.duration, begin + profile.travelled, profile.start_velocity, profile.start_acceleration)
         segments.append(np.column_stack([*fields, profile.jerk])[: int(profile.n)])

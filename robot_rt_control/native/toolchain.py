@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import sys
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
@@ -40,7 +41,19 @@ def sources_digest(package: Path = PACKAGE) -> str:
     digest = hashlib.sha256()
     environment = sorted((name, value) for name, value in os.environ.items() if name.startswith("NUMBA_"))
     digest.update(json.dumps([compiler(), processor(), sys.version, environment]).encode())
-    for file in sorted(package.rglob("*.py")):
-        content = hashlib.sha256(file.read_bytes()).hexdigest()
-        digest.update(f"\n{file.relative_to(package).as_posix()} {content}".encode())
+    root = os.fspath(package)
+    for path in sorted(_sources(root)):
+        with open(path, "rb", buffering=0) as file:
+            content = hashlib.sha256(file.read()).hexdigest()
+        digest.update(f"\n{path[len(root) + 1 :]} {content}".encode())
     return digest.hexdigest()
+
+
+def _sources(folder: str) -> Iterator[str]:
+    """All Python files; three times as fast as `Path.rglob`, at the start of each process."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _sources(entry.path)
+            elif entry.name.endswith(".py"):
+                yield entry.path

@@ -24,6 +24,7 @@ class LockstepClient(Client):
         workcell: a workcell file, or the result of `load_workcell`. It runs in this process, simulators included.
         hardware: the plugin to run all of a file's devices on; empty: those of the file.
         simulator: as of `load_workcell`.
+        record: the file to record all ticks to.
 
     Attributes:
         cell: the workcell, for setting sensors and reading states.
@@ -32,8 +33,10 @@ class LockstepClient(Client):
         as LockstepCell.
     """
 
-    def __init__(self, workcell: Workcell | Path | str, *, hardware: str = "", simulator: str = "") -> None:
+    def __init__(
+        self, workcell: Workcell | Path | str, *, hardware: str = "", simulator: str = "", record: Path | None = None
+    ) -> None:
         if not isinstance(workcell, Workcell):
             workcell = load_workcell(workcell, hardware or None, simulator=simulator)
-        self.cell = LockstepCell(workcell, gated=False)
+        self.cell = LockstepCell(workcell, gated=False, record=record)
         super().__init__(backend=CellBackend(self.cell, keeps_leases=True))

@@ -18,6 +18,7 @@ from robot_rt_control.testing.lockstep_client import LockstepClient
 JOINTS = ("a", "b", "c")
 VELOCITY, ACCELERATION = 1.5, 6.0
 PERIOD = 0.001
+HERE = (0.3, -0.2, 0.1)
 
 
 def workcell_file(folder: Path, *, time_constant: float = 0.0, jerk: float = 0.0) -> Path:
@@ -44,8 +45,16 @@ def workcell_file(folder: Path, *, time_constant: float = 0.0, jerk: float = 0.0
 class TrajectoryBench:
     """Follows goals, and keeps the commanded positions of all ticks."""
 
-    def __init__(self, folder: Path, *, time_constant: float = 0.0, jerk: float = 0.0, **options: Any) -> None:
-        self.client = LockstepClient(workcell_file(folder, time_constant=time_constant, jerk=jerk))
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        time_constant: float = 0.0,
+        jerk: float = 0.0,
+        record: Path | None = None,
+        **options: Any,
+    ) -> None:
+        self.client = LockstepClient(workcell_file(folder, time_constant=time_constant, jerk=jerk), record=record)
         self.cell = self.client.cell
         part = self.cell.workcell.part("arm")
         self.follower = Follower("arm_controller", part, self.client, read_options("test", options, part), lambda: None)
@@ -120,3 +129,10 @@ def goal(*points: Point, joints: Sequence[str] = JOINTS, **fields: Any) -> Goal:
 
 def tolerance(joint: str, **values: float) -> tuple[JointTolerance, ...]:
     return (JointTolerance(joint=joint, **values),)
+
+
+def many_points(n: int = 60) -> Goal:
+    """From HERE on: one that needs several places of the command ring."""
+    s = np.linspace(0.0, 1.0, n)[1:]
+    ways = np.array(HERE) + 0.3 * (10 * s**3 - 15 * s**4 + 6 * s**5)[:, None]
+    return goal(*(point(1.5 * time, way) for time, way in zip(s, ways, strict=True)))

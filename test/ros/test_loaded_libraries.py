@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_rt_control.client import Action, Client
+from robot_rt_control.client import Action, Client, MotionCommand, MotionGroup
 from robot_rt_control.demo.demo_workcell import DemoWorkcell
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.usefixtures("own_domain")]
@@ -28,7 +28,8 @@ def started(pid: int) -> dict[str, int]:
 
 
 def move(client: Client) -> None:
-    """By ordinary actions to joint positions and poses, and by a trajectory so long that it becomes a motion group."""
+    """By ordinary actions to joint positions and poses, by a trajectory so long that it becomes a motion group, and by
+    groups that are planned to a position and at a velocity."""
     with client.session("arm") as session:
         q = [client.value(f"arm.commanded_position[{j}]") for j in range(7)]
         times = [0.001 * i for i in range(1001)]
@@ -39,10 +40,14 @@ def move(client: Client) -> None:
             Action("there", "move_joint", position=[q[0] + 0.05, *q[1:]]),
             Action("up", "move_joint", tool_position=[p[0], p[1], p[2] + 0.01]),
             Action("back", "move_linear", position=p),
+            MotionGroup("away", MotionCommand(part="arm", position=(q[0] + 0.1, *q[1:])), profile="async"),
         )
-        for action in ("stay", "there", "up", "back"):
+        for action in ("stay", "there", "up", "back", "away"):
             session.start(action)
             session.wait_until(f"{action}.is_settled", 60.0)
+        session.add(MotionGroup("turn", MotionCommand(part="arm", velocity=(-0.1, *[0.0] * 6), time=1.0)))
+        session.start("turn")
+        session.wait_until("turn.is_settled", 60.0)
 
 
 def test_a_workcell_whose_code_is_in_the_cache_runs_without_the_compiler(tmp_path: Path) -> None:

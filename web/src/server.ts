@@ -1,5 +1,6 @@
 // Requests to the editor's server, and the socket that shows what is true now.
 
+import { t } from './language/language.ts';
 import type { TimelineTaker, TimelineWish } from './timeline/live.ts';
 import type { WireNews } from './timeline/wire.ts';
 import type { Answer, DrawnShape, Live, SceneLink } from './wire.ts';
@@ -17,13 +18,13 @@ export async function ask<T extends Answer>(name: string, request: object = {}, 
             ...(patience > 0 && { signal: AbortSignal.timeout(patience) }),
         });
     } catch {
-        return { success: false, message: 'The editor does not answer.' } as T;
+        return { success: false, message: t('The editor does not answer.') } as T;
     }
     let answer: T;
     try {
         answer = (await response.json()) as T;
     } catch {
-        answer = { success: false, message: `The editor answered ${response.status}.` } as T;
+        answer = { success: false, message: t('The editor answered {status}.', { status: response.status }) } as T;
     }
     if (response.status === 403 && name === 'me') throw new NotEntered(answer.message);
     return answer;

@@ -1,5 +1,6 @@
 // The way of a run, from its log: which nodes of one graph ran, with which results, and which links were taken.
 
+import { later, t } from './language/language.ts';
 import type { LogRecord } from './wire.ts';
 
 export interface Visited {
@@ -88,50 +89,61 @@ export function skillOf(records: readonly LogRecord[]): string {
     return typeof run?.skill === 'string' ? run.skill : '';
 }
 
+const STANDS: Record<string, string> = {
+    before: later('stands before {path}'),
+    after: later('stands after {path}'),
+    cut: later('stands cut {path}'),
+};
+
 /** A line of the log in words. */
 export function inWords(record: LogRecord, skill = ''): string {
     const path = nameOfNode(typeof record.path === 'string' ? record.path : '', skill);
     const because = record.reason ? `: ${String(record.reason)}` : '';
-    const again = (what: string): string => (Number(record[what]) > 1 ? `, ${what} ${String(record[what])}` : '');
+    const again = (what: string): string =>
+        Number(record[what]) > 1
+            ? t(what === 'visit' ? ', visit {n}' : ', attempt {n}', { n: Number(record[what]) })
+            : '';
     switch (record.what) {
         case 'node':
-            return `${path} begins${again('visit')}${again('attempt')}`;
+            return `${t('{path} begins', { path })}${again('visit')}${again('attempt')}`;
         case 'ended':
             return `${path}: ${String(record.result)}${because}`;
         case 'decided':
-            return record.go ? `${path} → ${String(record.go)}` : `${path} ends the graph: ${String(record.end)}`;
+            return record.go
+                ? `${path} → ${String(record.go)}`
+                : t('{path} ends the graph: {end}', { path, end: record.end });
         case 'command':
             return [
                 String(record.command),
                 record.target && ` ${String(record.target)}`,
                 record.source && ` (${String(record.source)})`,
-                record.refused && `, refused: ${String(record.refused)}`,
+                record.refused && t(', refused: {why}', { why: record.refused }),
             ]
                 .filter(Boolean)
                 .join('');
         case 'stands':
-            return `stands ${String(record.where)} ${path}`;
+            return t(STANDS[String(record.where)] ?? 'stands {path}', { path });
         case 'end':
             return record.refused === true
-                ? `the run was refused${because}`
-                : `the run ended: ${String(record.result)}${because}`;
+                ? `${t('the run was refused')}${because}`
+                : `${t('the run ended: {result}', { result: record.result })}${because}`;
         case 'question':
-            return `${path} asks: ${String(record.text)}`;
+            return t('{path} asks: {text}', { path, text: record.text });
         case 'log':
         case 'progress':
             return `${path}: ${String(record.text)}`;
         case 'start':
-            return `${path} starts ${String(record.skill)}`;
+            return t('{path} starts {skill}', { path, skill: record.skill });
         case 'call':
-            return `${path} calls ${String(record.skill)}`;
+            return t('{path} calls {skill}', { path, skill: record.skill });
         case 'jump':
-            return `jump to ${path}: ${String(record.outcome)}`;
+            return t('jump to {path}: {outcome}', { path, outcome: record.outcome });
         case 'reaction':
-            return `reaction in ${path || 'the graph'}: ${String(record.when)} → ${String(record.go)}`;
+            return t('reaction in {path}: {when} → {go}', { ...record, path: path || t('the graph') });
         case 'protective_stop':
-            return 'protective stop';
+            return t('protective stop');
         case 'released':
-            return 'protective stop released';
+            return t('protective stop released');
         default:
             return `${record.what.replaceAll('_', ' ')} ${path}${because}`;
     }

@@ -17,7 +17,7 @@ buildSync({
     outdir: out,
     outExtension: { '.js': '.mjs' },
     logLevel: 'warning',
-    external: ['node:*', 'yaml'],
+    external: ['node:*', 'yaml', 'typescript/*'],
     inject: [join(here, 'kinds.ts')],
 });
 for (const name of files) await import(pathToFileURL(join(out, name.replace(/\.ts$/, '.mjs'))).href);

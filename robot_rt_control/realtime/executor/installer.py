@@ -74,7 +74,8 @@ class Installer:
 
         Raises:
             DefinitionError: the tables are not valid; nothing has changed.
-            ChannelError: native code is missing or of another layout, or the loop takes no tables.
+            ChannelError: native code is missing or of another layout, the loop takes no tables, or there is no shared
+                memory for the queue of a motion group.
         """
         self._wait_until_taken()
         w, tables = self._world, self._tables
@@ -82,8 +83,10 @@ class Installer:
         blobs = staging.blobs[: max(int(staging.n_blobs), 0)].copy()
         self._fill_in_code(tables)
         check_tables(tables, n_parts=int(w.n_parts))
-        check_motion_queues(tables, w.parts["dof"])
+        queues = check_motion_queues(tables, w.parts["dof"])
         check_new_parameters(int(staging.n_blobs), blobs, w.tables[int(w.active_tables)])
+        for offset, size in queues:
+            self._channel.commit_set_points(offset, size)
         store_release(self._address + _PENDING, 0)  # in lockstep, tables that nobody has taken yet are replaced
         self._copy(w.tables[1 - int(w.active_tables)], tables)
         for blob in blobs:

@@ -335,16 +335,20 @@ def check_tables(t: np.record, *, n_parts: int) -> None:
     _check_streams(t)
 
 
-def check_motion_queues(t: np.record, dofs: np.ndarray) -> None:
+def check_motion_queues(t: np.record, dofs: np.ndarray) -> list[tuple[int, int]]:
     """The queues of motion groups lie inside their arena. The tables must have been checked.
 
     Args:
         dofs: number of joints of each part.
 
+    Returns:
+        Place of each queue among the set points: (offset, size) [bytes].
+
     Raises:
         DefinitionError: names what is wrong.
     """
     actions = t.actions[: t.n_actions]
+    places = []
     for a in actions[(actions["identity"] != 0) & (actions["group"] != 0) & (actions["queue"] >= 0)]:
         of = f"identity {int(a['identity'])}"
         if not (a["n_points"] >= 1 and 0.0 < a["braking_rate"] < np.inf):
@@ -354,6 +358,8 @@ def check_motion_queues(t: np.record, dofs: np.ndarray) -> None:
         end = offset + entries * size
         if offset < 0 or offset % 8 or entries < 2 or end > capacities.MOTION_QUEUE_BYTES:
             _refuse("queue of group", "a place among the set points, with room for at least two", of)
+        places.append((offset, entries * size))
+    return places
 
 
 def check_new_parameters(count: int, blobs: np.ndarray, active: np.record) -> None:

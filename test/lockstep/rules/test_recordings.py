@@ -13,10 +13,13 @@ from arms_cell import arms_file, go
 from mcap.reader import make_reader
 from mcap.writer import Writer
 from mcap_ros2.decoder import DecoderFactory
+from trajectory_bench import HERE, TrajectoryBench, goal, many_points, point
 
 from robot_rt_control.client import MotionCommand, MotionGroup
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.frames.link_frames import LinkFrames
+from robot_rt_control.memory.command_places import command_places
+from robot_rt_control.memory.layout import command_dtype
 from robot_rt_control.model.robot.urdf_reader import parse_urdf
 from robot_rt_control.realtime.executor.replay import DIFFERS, REFUSED, SAME, main
 from robot_rt_control.recording.fault_log import load_fault_log
@@ -77,6 +80,15 @@ def with_simulator(path: Path) -> None:
         session.add(Action("up", "velocity_move", linear=[0, 0, 0.1]))
         session.start("up")
         cell.step(150)
+
+
+def with_trajectories(path: Path) -> None:
+    """Goals of a controller: each is one command, which takes several places of the ring for its points."""
+    bench = TrajectoryBench(path.parent, record=path)
+    with bench.client:
+        for given in (goal(point(1.0, HERE)), many_points(), goal(point(1.0, HERE)), many_points(200)):
+            assert bench.until(bench.follow(given)).is_success
+            bench.run(0.1)
 
 
 @pytest.fixture(scope="module")
@@ -169,6 +181,7 @@ def test_H11_tools_show_the_robot(tmp_path: Path) -> None:
         (with_streams, {"tables", "command", "internal", "sample", "server_lost"}),
         (with_groups, {"tables", "command", "internal", "points", "server_lost"}),
         (with_simulator, {"tables", "command", "internal", "server_lost"}),
+        (with_trajectories, {"tables", "command", "internal", "server_lost"}),
     ],
 )
 def test_H5_a_replay_is_the_same(
@@ -178,6 +191,8 @@ def test_H5_a_replay_is_the_same(
     assert main([str(tmp_path / "a.mcap")]) == SAME, capsys.readouterr().out
     file = TickFile(tmp_path / "a.mcap")
     assert len(file.arrays()["tick"]) > 130 and {given.kind for given in file.inputs()} == kinds
+    sizes = [len(given.data) - command_dtype.itemsize for given in file.inputs() if given.kind == "command"]
+    assert (max(command_places(size) for size in sizes) > 1) == (record is with_trajectories)
 
 
 @pytest.mark.long
@@ -216,9 +231,7 @@ def test_H5_what_a_profiler_does_while_ticks_run_takes_effect_in_the_same_tick_a
     assert main([str(tmp_path / "a.mcap")]) == SAME, capsys.readouterr().out
 
 
-def changed(
-    source: Path, target: Path, topic: str, change: Callable[[int, bytearray], None], **values: str
-) -> None:
+def changed(source: Path, target: Path, topic: str, change: Callable[[int, bytearray], None], **values: str) -> None:
     """The file with changed messages of a topic; `change` gets the number of each. `values`: of its metadata."""
     with source.open("rb") as stream, target.open("wb") as output:
         reader, writer, channels, n = make_reader(stream), Writer(output), {}, 0

@@ -6,19 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from trajectory_bench import TrajectoryBench, goal, point, tolerance
+from trajectory_bench import HERE, TrajectoryBench, goal, many_points, point, tolerance
 
 from robot_rt_control.client import Action
-from robot_rt_control.controllers.trajectory.goal import Code, Goal
+from robot_rt_control.controllers.trajectory.goal import Code
 
-HERE, THERE = (0.3, -0.2, 0.1), (0.0, 0.1, -0.1)
-
-
-def many_points(n: int = 60) -> Goal:
-    """One that needs several places of the command ring."""
-    s = np.linspace(0.0, 1.0, n)[1:]
-    ways = np.array(HERE) + 0.3 * (10 * s**3 - 15 * s**4 + 6 * s**5)[:, None]
-    return goal(*(point(1.5 * time, way) for time, way in zip(s, ways, strict=True)))
+THERE = (0.0, 0.1, -0.1)
 
 
 def installed(bench: TrajectoryBench) -> int:

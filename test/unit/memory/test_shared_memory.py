@@ -104,6 +104,34 @@ def test_another_size_is_refused_unless_it_has_a_tail(name):
     segment.close()
 
 
+def test_what_is_spare_has_memory_once_it_is_committed(name):
+    page = os.sysconf("SC_PAGE_SIZE")
+    segment = Segment.create(name, 100 * page, spare=90 * page)
+    attached = Segment.attach(name, 100 * page, spare=90 * page)
+    assert _memory_of(name) == 10 * page
+    segment.commit(20 * page + 8, 22 * page)
+    assert _memory_of(name) == 12 * page
+    segment.commit(20 * page, 23 * page)
+    assert _memory_of(name) == 13 * page, "what had memory keeps it"
+    segment.buffer[22 * page] = 7
+    assert attached.buffer[22 * page] == 7
+    segment.close()
+
+
+def test_memory_that_is_not_to_be_had_is_refused(name):
+    whole = 1 << 42
+    segment = Segment.create(name, whole, spare=whole - 4096)
+    with pytest.raises(
+        ChannelError, match=f"shared-memory segment '{name}': {whole - 4096} bytes more; got .*No space"
+    ):
+        segment.commit(4096, whole)
+    segment.close()
+
+
+def _memory_of(name):
+    return os.stat(segment_path(name)).st_blocks * 512
+
+
 def test_there_is_one_user(name):
     segment = Segment.create(name, 64)
     first, second = Segment.attach(name, 64), Segment.attach(name, 64)

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
-
+import { later, t } from '../language/language.ts';
 import { ask } from '../server.ts';
 import { usePage } from '../store/page.ts';
 import { Choice } from '../view/plain_fields.tsx';
@@ -14,9 +14,9 @@ const PATIENCE_MS = 5000;
 const TOOL = { linear: 0.5, angular: 2, fastest: 0.2 };
 const AXES = ['x', 'y', 'z', 'rx', 'ry', 'rz'];
 const FRAMES: [string, string][] = [
-    ['world', 'the world'],
-    ['base', 'its base'],
-    ['tool', 'the tool'],
+    ['world', later('the world')],
+    ['base', later('its base')],
+    ['tool', later('the tool')],
 ];
 
 /** A motion without its part and speed. */
@@ -70,11 +70,14 @@ export function Jog({ part }: { part: PartInfo }) {
     const speed = percent / 100;
     const tool = Math.min(speed, TOOL.fastest);
     const whyNot = it.isPast
-        ? 'The picture shows the past: jogging goes on once it shows what is now.'
+        ? t('The picture shows the past: jogging goes on once it shows what is now.')
         : state !== 'enabled'
-          ? `${part.name} is ${state ?? 'not known'}: it can be jogged once it is enabled.`
+          ? t('{part} is {state}: it can be jogged once it is enabled.', {
+                part: part.name,
+                state: t(state ?? 'not known'),
+            })
           : it.link.live.robot.protective_stop
-            ? 'A protective stop is latched.'
+            ? t('A protective stop is latched.')
             : '';
     const press = (motion: Direction): string => {
         const named = 'axis' in motion ? { ...motion, frame } : motion;
@@ -102,9 +105,11 @@ export function Jog({ part }: { part: PartInfo }) {
             {it.me.mayOperate && (
                 <>
                     {whyNot !== '' && <p className="warning">{whyNot}</p>}
-                    {whyNot === '' && !it.me.operates && <p className="hint">Who operates can jog: take over first.</p>}
+                    {whyNot === '' && !it.me.operates && (
+                        <p className="hint">{t('Who operates can jog: take over first.')}</p>
+                    )}
                     <label className="speed">
-                        Jog at{' '}
+                        {t('Jog at')}{' '}
                         <input
                             type="range"
                             min={1}
@@ -115,14 +120,17 @@ export function Jog({ part }: { part: PartInfo }) {
                         <output>{percent} %</output>
                     </label>
                     <p className="hint">
-                        {percent} % of the joints’ limits, no faster than a joint can stop at once
+                        {t('{percent} % of the joints’ limits, no faster than a joint can stop at once', { percent })}
                         {hasTool(part) &&
-                            `; tool ${(tool * TOOL.linear).toFixed(2)} m/s, ${(tool * TOOL.angular).toFixed(2)} rad/s`}
-                        . Hold a button by mouse, touch or the space bar; it stops when you let go.
+                            t('; tool {linear} m/s, {angular} rad/s', {
+                                linear: (tool * TOOL.linear).toFixed(2),
+                                angular: (tool * TOOL.angular).toFixed(2),
+                            })}
+                        {t('. Hold a button by mouse, touch or the space bar; it stops when you let go.')}
                     </p>
                 </>
             )}
-            <table className="jog" aria-label={`Joints of ${part.name}`}>
+            <table className="jog" aria-label={t('Joints of {part}', { part: part.name })}>
                 <tbody>
                     {part.joint_names.map((name, j) => (
                         <tr key={name}>
@@ -134,13 +142,18 @@ export function Jog({ part }: { part: PartInfo }) {
                     ))}
                 </tbody>
             </table>
-            <Copy label="Copy the joints" text={() => textOf(listOf(joints, values))} />
+            <Copy label={t('Copy the joints')} text={() => textOf(listOf(joints, values))} />
             {hasTool(part) && (
                 <>
                     {it.me.mayOperate && (
-                        <Choice label="Tool in the axes of" value={frame} options={FRAMES} change={setFrame} />
+                        <Choice
+                            label={t('Tool in the axes of')}
+                            value={frame}
+                            options={FRAMES.map(([key, text]) => [key, t(text)])}
+                            change={setFrame}
+                        />
                     )}
-                    <table className="jog" aria-label={`Tool of ${part.name}`}>
+                    <table className="jog" aria-label={t('Tool of {part}', { part: part.name })}>
                         <tbody>
                             {AXES.slice(0, it.me.mayOperate ? 6 : 3).map((axis, i) => (
                                 <tr key={axis}>
@@ -153,11 +166,11 @@ export function Jog({ part }: { part: PartInfo }) {
                         </tbody>
                     </table>
                     <p className="hint">
-                        Position in the world; orientation (x, y, z, w):{' '}
+                        {t('Position in the world; orientation (x, y, z, w):')}{' '}
                         {pose.orientation.map((name) => shownNumber(values[name])).join(', ')}
                     </p>
                     <Copy
-                        label="Copy the tool’s pose"
+                        label={t('Copy the tool’s pose')}
                         text={() => {
                             const position = listOf(pose.position, values);
                             const orientation = listOf(pose.orientation, values);
@@ -179,10 +192,10 @@ function Copy({ label, text }: { label: string; text: () => string }) {
     const it = usePage();
     const copy = async (): Promise<void> => {
         const found = text();
-        if (found === '') return it.talk.say('Where the part is is not known yet.', true);
+        if (found === '') return it.talk.say(t('Where the part is is not known yet.'), true);
         try {
             await navigator.clipboard.writeText(found);
-            it.talk.say(`Copied: ${found}`);
+            it.talk.say(t('Copied: {text}', { text: found }));
         } catch {
             it.talk.say(found); // a page without a certificate may not copy
         }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-
+import { t } from '../language/language.ts';
 import { thePage, usePage } from '../store/page.ts';
 import { Choice } from '../view/plain_fields.tsx';
 import { Jog } from './Jog.tsx';
@@ -25,7 +25,7 @@ export function Operate({ hasTop }: { hasTop: boolean }) {
         return () => thePage().link.showVariables([]);
     }, [names]);
     return (
-        <aside className="operate" aria-label="Operate the robot">
+        <aside className="operate" aria-label={t('Operate the robot')}>
             {!hasTop && (
                 <div className="row">
                     <Operator />
@@ -33,13 +33,13 @@ export function Operate({ hasTop }: { hasTop: boolean }) {
                     <Release />
                 </div>
             )}
-            <h3>Parts</h3>
+            <h3>{t('Parts')}</h3>
             <Parts parts={parts} />
             {part && (
                 <>
-                    <h3>{it.me.mayOperate ? 'Jog' : 'Where it is'}</h3>
+                    <h3>{t(it.me.mayOperate ? 'Jog' : 'Where it is')}</h3>
                     <Choice
-                        label="Part"
+                        label={t('Part')}
                         value={part.name}
                         options={jointed.map((each): [string, string] => [each.name, each.name])}
                         change={setChosen}

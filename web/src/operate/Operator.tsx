@@ -1,5 +1,5 @@
 import { useState } from 'react';
-
+import { t } from '../language/language.ts';
 import { usePage } from '../store/page.ts';
 
 /** Who operates, and how one takes over. */
@@ -10,17 +10,21 @@ export function Operator() {
     return (
         <>
             {it.me.operates ? (
-                <span className="chip good">You operate</span>
+                <span className="chip good">{t('You operate')}</span>
             ) : (
                 <span className="chip">
-                    {operator === '' ? 'Nobody operates' : `${name} operates${isAway ? ', but has no page open' : ''}`}
+                    {operator === ''
+                        ? t('Nobody operates')
+                        : t(isAway ? '{name} operates, but has no page open' : '{name} operates', { name })}
                 </span>
             )}
             {!it.me.operates && it.me.mayOperate && (
-                <button onClick={() => void it.me.operate()}>{operator === '' ? 'Operate' : 'Take over'}</button>
+                <button onClick={() => void it.me.operate()}>{t(operator === '' ? 'Operate' : 'Take over')}</button>
             )}
-            {it.me.operates && <button onClick={() => void it.me.do('operate', { take: false })}>Give back</button>}
-            {!it.me.mayOperate && <span className="chip">This link may watch and stop</span>}
+            {it.me.operates && (
+                <button onClick={() => void it.me.do('operate', { take: false })}>{t('Give back')}</button>
+            )}
+            {!it.me.mayOperate && <span className="chip">{t('This link may watch and stop')}</span>}
         </>
     );
 }
@@ -35,7 +39,7 @@ export function Speed() {
     };
     return (
         <label className="speed">
-            Speed{' '}
+            {t('Speed')}{' '}
             <input
                 type="range"
                 min={0}
@@ -61,8 +65,8 @@ export function Release() {
     return (
         <button
             className="release"
-            onClick={() => void it.me.do('protective_stop', { stop: false }, 'Released. Nothing starts by itself.')}>
-            Release the protective stop
+            onClick={() => void it.me.do('protective_stop', { stop: false }, t('Released. Nothing starts by itself.'))}>
+            {t('Release the protective stop')}
         </button>
     );
 }

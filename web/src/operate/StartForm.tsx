@@ -1,10 +1,18 @@
 import { useState } from 'react';
-
+import { later, t } from '../language/language.ts';
 import { usePage } from '../store/page.ts';
 import { Choice, Field } from '../view/plain_fields.tsx';
 import type { ActionType, Answer, ParameterInfo, PartInfo } from '../wire.ts';
 
 type Texts = Record<string, string>;
+
+const STATES: Texts = {
+    starts: later('starts'),
+    runs: later('runs'),
+    done: later('done'),
+    failed: later('failed'),
+    cancelled: later('cancelled'),
+};
 
 /** Laws of strategies run in an action, not by themselves; nobody here writes streams. */
 function isAction(type: ActionType): boolean {
@@ -17,13 +25,17 @@ function rangeOf(info: ParameterInfo): string {
     const { minimum, maximum } = info;
     const isLow = minimum !== null && minimum !== undefined && Number.isFinite(minimum);
     const isHigh = maximum !== null && maximum !== undefined && Number.isFinite(maximum);
-    if (isLow && isHigh) return `${minimum} to ${maximum}`;
-    return isLow ? `at least ${minimum}` : isHigh ? `at most ${maximum}` : '';
+    if (isLow && isHigh) return t('{low} to {high}', { low: minimum, high: maximum });
+    return isLow ? t('at least {value}', { value: minimum }) : isHigh ? t('at most {value}', { value: maximum }) : '';
 }
 
 function lengthOf(info: ParameterInfo): string {
     if (info.length === '1' || info.type === 'text') return '';
-    return info.length === 'dof' ? 'one for each joint' : info.length === 'any' ? 'a list' : `${info.length} numbers`;
+    return info.length === 'dof'
+        ? t('one for each joint')
+        : info.length === 'any'
+          ? t('a list')
+          : t('{n} numbers', { n: info.length });
 }
 
 /** Starts an action in a session of its own, and shows what has become of those that were started. */
@@ -49,7 +61,7 @@ export function StartForm({ parts, types }: { parts: PartInfo[]; types: ActionTy
     };
     const start = async (of: ActionType): Promise<void> => {
         const seconds = Number(limit || 0);
-        if (!Number.isFinite(seconds)) return setBad({ limit: 'A number of seconds is expected.' });
+        if (!Number.isFinite(seconds)) return setBad({ limit: t('A number of seconds is expected.') });
         setBusy(true);
         const answer = await it.me.do<Answer & { fields?: Texts }>('start_action', {
             type: of.name,
@@ -71,19 +83,19 @@ export function StartForm({ parts, types }: { parts: PartInfo[]; types: ActionTy
         <>
             {it.me.mayOperate && (
                 <>
-                    <h3>Start an action</h3>
+                    <h3>{t('Start an action')}</h3>
                     <Choice
-                        label="Action"
+                        label={t('Action')}
                         value={name}
                         options={[
-                            ['', 'choose one'],
+                            ['', t('choose one')],
                             ...types.filter(isAction).map((each): [string, string] => [each.name, each.name]),
                         ]}
                         change={choose}
                     />
                     {type && (
                         <form
-                            aria-label={`Start ${type.name}`}
+                            aria-label={t('Start {name}', { name: type.name })}
                             onSubmit={(event) => {
                                 event.preventDefault();
                                 void start(type);
@@ -92,7 +104,7 @@ export function StartForm({ parts, types }: { parts: PartInfo[]; types: ActionTy
                             {type.slots.map((slot) => (
                                 <Choice
                                     key={slot.name}
-                                    label={`${slot.name} (part)`}
+                                    label={t('{slot} (part)', { slot: slot.name })}
                                     value={slots[slot.name] ?? fitting(slot.kinds)[0] ?? ''}
                                     options={fitting(slot.kinds).map((each): [string, string] => [each, each])}
                                     bad={bad[slot.name] ?? ''}
@@ -109,17 +121,17 @@ export function StartForm({ parts, types }: { parts: PartInfo[]; types: ActionTy
                                 />
                             ))}
                             <Field
-                                label="Until"
+                                label={t('Until')}
                                 value={until}
                                 placeholder="is_done"
-                                hint="The condition that ends it"
+                                hint={t('The condition that ends it')}
                                 bad={bad.until ?? ''}
                                 change={setUntil}
                             />
                             <Field
-                                label="At most [s]"
+                                label={t('At most [s]')}
                                 value={limit}
-                                placeholder="no limit"
+                                placeholder={t('no limit')}
                                 bad={bad.limit ?? ''}
                                 change={setLimit}
                             />
@@ -129,9 +141,11 @@ export function StartForm({ parts, types }: { parts: PartInfo[]; types: ActionTy
                                 </p>
                             )}
                             <button className="primary wide" disabled={!it.me.operates || isBusy}>
-                                ▶ Start {type.name}
+                                ▶ {t('Start {name}', { name: type.name })}
                             </button>
-                            {!it.me.operates && <p className="hint">Who operates can start it: take over first.</p>}
+                            {!it.me.operates && (
+                                <p className="hint">{t('Who operates can start it: take over first.')}</p>
+                            )}
                         </form>
                     )}
                 </>
@@ -153,11 +167,11 @@ function Parameter({
     change: (text: string) => void;
 }) {
     const label = info.unit ? `${info.name} [${info.unit}]` : info.name;
-    const usual = info.required ? 'must be given' : info.default_value || 'may be left out';
+    const usual = info.required ? t('must be given') : info.default_value || t('may be left out');
     const given = info.type === 'bool' ? ['true', 'false'] : info.choices;
     if (given.length > 0) {
         const options: [string, string][] = [
-            ['', info.required ? 'choose' : `${usual} (usual)`],
+            ['', info.required ? t('choose') : t('{value} (usual)', { value: usual })],
             ...given.map((each): [string, string] => [each, each]),
         ];
         return <Choice label={label} value={value} options={options} bad={bad} change={change} />;
@@ -173,8 +187,8 @@ function StartedList() {
     if (starts.length === 0) return null;
     return (
         <>
-            <h3>Started here</h3>
-            <ul className="plain" aria-label="Started here">
+            <h3>{t('Started here')}</h3>
+            <ul className="plain" aria-label={t('Started here')}>
                 {starts.map((each) => {
                     const runs = each.state === 'runs' || each.state === 'starts';
                     const chip = each.state === 'failed' ? 'chip bad' : each.state === 'done' ? 'chip good' : 'chip';
@@ -182,17 +196,17 @@ function StartedList() {
                         <li key={each.id}>
                             <div className="row">
                                 <b>{each.type}</b>
-                                <span className={chip}>{each.state}</span>
+                                <span className={chip}>{t(STATES[each.state] ?? each.state)}</span>
                                 <span className="quiet">
-                                    {each.parts.join(', ')}, by {each.who}
+                                    {t('{parts}, by {who}', { parts: each.parts.join(', '), who: each.who })}
                                 </span>
                                 {runs && it.me.mayOperate && (
                                     <button
                                         className="danger"
-                                        aria-label={`End ${each.type}`}
+                                        aria-label={t('End {name}', { name: each.type })}
                                         disabled={!it.me.operates}
                                         onClick={() => void it.me.do('end_action', { start: each.id })}>
-                                        End
+                                        {t('End')}
                                     </button>
                                 )}
                             </div>

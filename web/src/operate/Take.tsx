@@ -1,3 +1,4 @@
+import { later, t } from '../language/language.ts';
 import { ask } from '../server.ts';
 import { usePage } from '../store/page.ts';
 import type { Answer, ParameterInfo, PartInfo, VariableInfo } from '../wire.ts';
@@ -6,6 +7,12 @@ import { jointVariables, listOf, listText, poseVariables } from './present.ts';
 
 /** What of a part's present pose a field takes. */
 export type Kind = 'joints' | 'position' | 'orientation';
+
+const TAKES: Record<Kind, string> = {
+    joints: later('Take the present joints of {part}'),
+    position: later('Take the present position of {part}'),
+    orientation: later('Take the present orientation of {part}'),
+};
 
 /** Parts that a field may take it from, if it names none that there is. */
 const MOST = 3;
@@ -51,13 +58,17 @@ export function Take({
         const values = Object.fromEntries((answer.variables ?? []).map(({ name, value }) => [name, value]));
         const found = listOf(variablesOf(kind, part), values);
         if (found) change(listText(found));
-        else it.talk.say(answer.variables ? `Where ${part.name} is is not known.` : answer.message, true);
+        else
+            it.talk.say(
+                answer.variables ? t('Where {part} is is not known.', { part: part.name }) : answer.message,
+                true,
+            );
     };
     return (
         <div className="take">
             {partsFor(kind, parts, named).map((part) => (
                 <button key={part.name} className="small" onClick={() => void take(part)}>
-                    Take the present {kind} of {part.name}
+                    {t(TAKES[kind], { part: part.name })}
                 </button>
             ))}
         </div>

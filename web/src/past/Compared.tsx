@@ -1,3 +1,4 @@
+import { pieces, t } from '../language/language.ts';
 import { type PastStore, useMoment } from './past.ts';
 
 /** The second recording, and where it first differs. */
@@ -7,15 +8,20 @@ export function Compared({ past }: { past: PastStore }) {
     if (!other) return null;
     const { differs } = other;
     return (
-        <section className="past-other" aria-label="Compared">
+        <section className="past-other" aria-label={t('Compared')}>
             <p>
-                Transparent: <b>{other.about.name}</b>, tick {other.tick}
-                {other.hasEnded && ', its last one'}
+                {pieces(
+                    other.hasEnded
+                        ? 'Transparent: {name}, tick {tick}, its last one'
+                        : 'Transparent: {name}, tick {tick}',
+                    { name: <b key="name">{other.about.name}</b>, tick: `${other.tick}` },
+                )}
             </p>
-            {differs === undefined && <p className="quiet">They are being compared …</p>}
+            {differs === undefined && <p className="quiet">{t('They are being compared …')}</p>}
             {typeof differs === 'number' && (
                 <p>
-                    They first differ in <button onClick={() => past.seek(differs)}>tick {differs}</button>
+                    {t('They first differ in')}{' '}
+                    <button onClick={() => past.seek(differs)}>{t('tick {tick}', { tick: differs })}</button>
                 </p>
             )}
             {other.text !== '' && <p>{other.text}.</p>}

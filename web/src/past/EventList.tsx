@@ -1,5 +1,6 @@
 import { memo, useEffect, useMemo, useRef, useState } from 'react';
 
+import { t } from '../language/language.ts';
 import { type PastStore, useMoment } from './past.ts';
 import { countUntil } from './player.ts';
 import type { PastEvent } from './wire.ts';
@@ -53,20 +54,22 @@ export function EventList({ past }: { past: PastStore }) {
     const now = useCalm(countUntil(shown, it?.player.tick ?? 0), CALM_MS);
     if (!it) return null;
     return (
-        <section className="past-events" aria-label="Events">
+        <section className="past-events" aria-label={t('Events')}>
             <label>
-                Events{' '}
+                {t('Events')}{' '}
                 <input
                     type="search"
-                    placeholder="all"
+                    placeholder={t('all')}
                     value={filter}
                     onChange={(event) => setFilter(event.target.value)}
                 />
             </label>
-            {!past.hasEvents && past.problem === '' && <p className="quiet">They are being read …</p>}
-            {past.hasEvents && shown.length === 0 && <p className="quiet">None.</p>}
+            {!past.hasEvents && past.problem === '' && <p className="quiet">{t('They are being read …')}</p>}
+            {past.hasEvents && shown.length === 0 && <p className="quiet">{t('None.')}</p>}
             {events.left_out > 0 && (
-                <p className="quiet">{events.left_out} later ones are not listed: there are too many.</p>
+                <p className="quiet">
+                    {t('{n} later ones are not listed: there are too many.', { n: events.left_out })}
+                </p>
             )}
             <Items
                 shown={shown}
@@ -104,20 +107,23 @@ const Items = memo(
         const end = Math.min(begin + SHOWN, shown.length);
         return (
             <ol>
-                {begin > 0 && <li className="quiet">{begin} earlier ones</li>}
+                {begin > 0 && <li className="quiet">{t('{n} earlier ones', { n: begin })}</li>}
                 {shown.slice(begin, end).map((event, i) => (
                     <li
                         key={begin + i}
                         ref={begin + i === now - 1 ? present : null}
                         className={`${begin + i < now ? 'was' : ''} ${event.kind}`}
                         aria-current={begin + i === now - 1 ? 'step' : undefined}>
-                        <button className="plain-button" title={`Tick ${event.tick}`} onClick={() => go(event.tick)}>
+                        <button
+                            className="plain-button"
+                            title={t('Tick {tick}', { tick: event.tick })}
+                            onClick={() => go(event.tick)}>
                             <span className="past-time">{((event.tick - first) * period).toFixed(3)}</span>{' '}
                             {words(event)}
                         </button>
                     </li>
                 ))}
-                {end < shown.length && <li className="quiet">{shown.length - end} later ones</li>}
+                {end < shown.length && <li className="quiet">{t('{n} later ones', { n: shown.length - end })}</li>}
             </ol>
         );
     },

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { createPortal } from 'react-dom';
 
+import { t } from '../language/language.ts';
 import type { View } from '../scene/view.ts';
 import type { Scene } from '../wire.ts';
 import { EventList } from './EventList.tsx';
@@ -44,9 +45,9 @@ export function LivePast({
             {createPortal(
                 <aside className="past-side past-live">
                     {past.window && (
-                        <section className="past-why" aria-label="Why it stopped">
+                        <section className="past-why" aria-label={t('Why it stopped')}>
                             <p role="alert">{past.window.text}</p>
-                            <button onClick={() => past.whole()}>Show all that is kept</button>
+                            <button onClick={() => past.whole()}>{t('Show all that is kept')}</button>
                         </section>
                     )}
                     {past.isPast && <PartTable past={past} />}
@@ -69,11 +70,13 @@ function Banner({ past }: { past: Store }) {
     useMoment(past);
     return (
         <p className="past-banner" role="status">
-            <b>THE PAST</b>
-            <span className="past-behind">{past.behind.toFixed(1)} s before now</span>
-            <span>The robot goes on unseen. STOP and the panel beside are those of now; nothing can be jogged.</span>
+            <b>{t('THE PAST')}</b>
+            <span className="past-behind">{t('{seconds} s before now', { seconds: past.behind.toFixed(1) })}</span>
+            <span>
+                {t('The robot goes on unseen. STOP and the panel beside are those of now; nothing can be jogged.')}
+            </span>
             <button className="primary" onClick={() => past.now()}>
-                Now
+                {t('Now')}
             </button>
         </p>
     );

@@ -1,6 +1,7 @@
+import { later, t } from '../language/language.ts';
 import { type PastStore, useMoment } from './past.ts';
 
-const STATES = ['disabled', 'enabled', 'faulted'];
+const STATES = [later('disabled'), later('enabled'), later('faulted')];
 
 /** What each part did in the tick that is shown. */
 export function PartTable({ past }: { past: PastStore }) {
@@ -8,15 +9,15 @@ export function PartTable({ past }: { past: PastStore }) {
     const { it, state } = past;
     if (!it || !state) return null;
     const action = (number: number): string =>
-        number === -1 ? '–' : number === -2 ? 'not recorded by name' : (it.about.actions[number] ?? '');
+        number === -1 ? '–' : number === -2 ? t('not recorded by name') : (it.about.actions[number] ?? '');
     return (
-        <div className="past-parts" tabIndex={0} role="region" aria-label="Parts">
+        <div className="past-parts" tabIndex={0} role="region" aria-label={t('Parts')}>
             <table>
                 <thead>
                     <tr>
-                        <th>part</th>
-                        <th>action</th>
-                        <th>state</th>
+                        <th>{t('part')}</th>
+                        <th>{t('action')}</th>
+                        <th>{t('state')}</th>
                     </tr>
                 </thead>
                 <tbody>
@@ -24,7 +25,7 @@ export function PartTable({ past }: { past: PastStore }) {
                         <tr key={part.name} className={state.states[i] === 2 ? 'faulted' : ''}>
                             <td>{part.name}</td>
                             <td>{action(state.actions[i] ?? -1)}</td>
-                            <td>{STATES[state.states[i] ?? -1] ?? ''}</td>
+                            <td>{t(STATES[state.states[i] ?? -1] ?? '')}</td>
                         </tr>
                     ))}
                 </tbody>

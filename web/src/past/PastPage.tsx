@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
-
+import { t } from '../language/language.ts';
 import { useStillPage } from '../store/page.ts';
 import { Entered } from '../view/Entered.tsx';
 import { Notice } from '../view/Notice.tsx';
@@ -64,24 +64,32 @@ export function PastPage() {
     }, [about]);
     return (
         <>
-            <Entered title="Recording" draws>
+            <Entered title={t('Recording')} draws>
                 <div className="app past">
                     <header className="past-head">
-                        <h1>{about?.name ?? 'Recording'}</h1>
+                        <h1>{about?.name ?? t('Recording')}</h1>
                         {about && (
                             <span className="quiet">
-                                {about.is_log ? 'the last ticks of ' : ''}
-                                {about.workcell}, {about.hardware}, clock {about.clock || 'not recorded'}, version{' '}
-                                {about.version || 'not recorded'}
+                                {t(
+                                    about.is_log
+                                        ? 'the last ticks of {workcell}, {hardware}, clock {clock}, version {version}'
+                                        : '{workcell}, {hardware}, clock {clock}, version {version}',
+                                    {
+                                        workcell: about.workcell,
+                                        hardware: about.hardware,
+                                        clock: about.clock || t('not recorded'),
+                                        version: about.version || t('not recorded'),
+                                    },
+                                )}
                             </span>
                         )}
                         <span className="quiet past-no-robot">
-                            A recording: no robot is connected, and nothing can be moved or stopped from here.
+                            {t('A recording: no robot is connected, and nothing can be moved or stopped from here.')}
                         </span>
                     </header>
                     {!it.link.connected && it.link.everConnected && (
                         <p className="robot-problem" role="alert">
-                            The server of this page has ended: only what is here already can be shown.
+                            {t('The server of this page has ended: only what is here already can be shown.')}
                         </p>
                     )}
                     {past.problem !== '' && (
@@ -103,9 +111,9 @@ export function PastPage() {
                         />
                         <aside className="past-side">
                             {past.window && (
-                                <section className="past-why" aria-label="Why it stopped">
+                                <section className="past-why" aria-label={t('Why it stopped')}>
                                     <p role="alert">{past.window.text}</p>
-                                    <button onClick={() => past.whole()}>Show the whole recording</button>
+                                    <button onClick={() => past.whole()}>{t('Show the whole recording')}</button>
                                 </section>
                             )}
                             <Compared past={past} />

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-
+import { t } from '../language/language.ts';
 import { ask, askBytes } from '../server.ts';
 import type { RecordedSource } from '../timeline/recorded.ts';
 import { Timeline } from '../view/Timeline.tsx';
@@ -27,7 +27,7 @@ export function PastTimeline({ past }: { past: PastStore }) {
                 });
                 setSource(made);
             },
-            (error) => setProblem(`The timeline cannot be loaded: ${(error as Error).message}`),
+            (error) => setProblem(t('The timeline cannot be loaded: {why}', { why: (error as Error).message })),
         );
         return () => {
             closed = true;

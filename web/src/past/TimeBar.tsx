@@ -1,5 +1,5 @@
 import { memo, useState } from 'react';
-
+import { t } from '../language/language.ts';
 import { thePage } from '../store/page.ts';
 import { type PastStore, useMoment } from './past.ts';
 import { SPEEDS } from './player.ts';
@@ -14,7 +14,7 @@ export function TimeBar({ past }: { past: PastStore }) {
     const { it } = past;
     const [isWriting, setWriting] = useState(false);
     if (!it) {
-        const waits = past.isLive ? 'No ticks have come yet.' : 'The recording is being opened …';
+        const waits = past.isLive ? t('No ticks have come yet.') : t('The recording is being opened …');
         return <footer className="past-bar">{past.problem === '' && waits}</footer>;
     }
     const { player } = it;
@@ -34,44 +34,44 @@ export function TimeBar({ past }: { past: PastStore }) {
         try {
             await navigator.clipboard.writeText(past.link);
             thePage().talk.say(
-                'The link to this moment is copied. Another browser needs the token before it: #token=…&tick=….',
+                t('The link to this moment is copied. Another browser needs the token before it: #token=…&tick=….'),
             );
         } catch {
-            thePage().talk.say(`This browser copies nothing; the link is ${past.link}`, true);
+            thePage().talk.say(t('This browser copies nothing; the link is {link}', { link: past.link }), true);
         }
     };
     return (
         <footer className="past-bar">
             <div className="past-buttons">
-                <button aria-label="To the first tick" title="Home" onClick={() => past.toEnd('first')}>
+                <button aria-label={t('To the first tick')} title={t('Home')} onClick={() => past.toEnd('first')}>
                     |◀
                 </button>
-                <button aria-label="A tick back" title="A tick back: ←" onClick={() => past.step(-1)}>
+                <button aria-label={t('A tick back')} title={t('A tick back: ←')} onClick={() => past.step(-1)}>
                     −1
                 </button>
                 <button
-                    aria-label="Play backwards"
-                    title="Play backwards: Shift and space"
+                    aria-label={t('Play backwards')}
+                    title={t('Play backwards: Shift and space')}
                     aria-pressed={player.direction < 0}
                     onClick={() => past.play(-1)}>
                     {player.direction < 0 ? '❚❚' : '◀'}
                 </button>
                 <button
                     className="primary"
-                    aria-label="Play"
-                    title="Play: space"
+                    aria-label={t('Play')}
+                    title={t('Play: space')}
                     aria-pressed={player.direction > 0}
                     onClick={() => past.play(1)}>
                     {player.direction > 0 ? '❚❚' : '▶'}
                 </button>
-                <button aria-label="A tick on" title="A tick on: →" onClick={() => past.step(1)}>
+                <button aria-label={t('A tick on')} title={t('A tick on: →')} onClick={() => past.step(1)}>
                     +1
                 </button>
-                <button aria-label="To the last tick" title="End" onClick={() => past.toEnd('last')}>
+                <button aria-label={t('To the last tick')} title={t('End')} onClick={() => past.toEnd('last')}>
                     ▶|
                 </button>
                 <label>
-                    Speed{' '}
+                    {t('Speed')}{' '}
                     <select value={player.speed} onChange={(event) => past.setSpeed(Number(event.target.value))}>
                         {SPEEDS.map((speed) => (
                             <option key={speed} value={speed}>
@@ -81,7 +81,7 @@ export function TimeBar({ past }: { past: PastStore }) {
                     </select>
                 </label>
                 <label>
-                    Tick{' '}
+                    {t('Tick')}{' '}
                     <input
                         className="past-tick"
                         inputMode="numeric"
@@ -92,20 +92,20 @@ export function TimeBar({ past }: { past: PastStore }) {
                     />
                 </label>
                 <output className="past-now">
-                    {past.isMissing ? 'this tick is missing' : `${past.moment}${past.isFetching ? ' …' : ''}`}
+                    {past.isMissing ? t('this tick is missing') : `${past.moment}${past.isFetching ? ' …' : ''}`}
                 </output>
                 <span className="past-space" />
                 <button disabled={stops.length === 0} onClick={() => past.why()}>
-                    Why did it stop?
+                    {t('Why did it stop?')}
                 </button>
                 {past.isLive ? (
-                    <button onClick={() => past.toEnd('last')}>Now</button>
+                    <button onClick={() => past.toEnd('last')}>{t('Now')}</button>
                 ) : (
                     <>
                         <button disabled={isWriting} onClick={() => void makeTest()}>
-                            Make a test of this
+                            {t('Make a test of this')}
                         </button>
-                        <button onClick={() => void copy()}>Copy link</button>
+                        <button onClick={() => void copy()}>{t('Copy link')}</button>
                     </>
                 )}
             </div>
@@ -113,8 +113,8 @@ export function TimeBar({ past }: { past: PastStore }) {
                 <Marks stops={stops} differs={past.other?.differs ?? null} first={player.first} last={player.last} />
                 <input
                     type="range"
-                    aria-label="Moment"
-                    aria-valuetext={`tick ${player.tick}, ${past.moment}`}
+                    aria-label={t('Moment')}
+                    aria-valuetext={`${t('tick {tick}', { tick: player.tick })}, ${past.moment}`}
                     min={player.first}
                     max={player.last}
                     step={1}

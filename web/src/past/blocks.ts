@@ -1,5 +1,6 @@
 // The ticks of a recording as they are needed: blocks of some hundred, fetched, kept for a while and let go.
 
+import { t } from '../language/language.ts';
 import type { PastAbout } from './wire.ts';
 
 const FAULTED = 2;
@@ -65,7 +66,7 @@ export class Block {
 export function faultedParts(state: TickState | null, about: PastAbout): { name: string; fault: string }[] {
     return about.parts.flatMap((part, i) =>
         state && state.states[i] === FAULTED && state.faults[i] !== MISSING
-            ? [{ name: part.name, fault: about.faults[String(state.faults[i])] || 'no reason was recorded' }]
+            ? [{ name: part.name, fault: about.faults[String(state.faults[i])] || t('no reason was recorded') }]
             : [],
     );
 }

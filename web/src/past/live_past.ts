@@ -1,5 +1,6 @@
 // The last minutes of the robot that runs. The editor's process keeps them while somebody looks back: editor/recent.py.
 
+import { t } from '../language/language.ts';
 import { present } from '../scene/present.ts';
 import type { View } from '../scene/view.ts';
 import { ask, askBytes } from '../server.ts';
@@ -52,7 +53,7 @@ export class LivePast extends PastStore {
     }
 
     override get moment(): string {
-        return this.isPast ? `${this.behind.toFixed(3)} s before now` : 'now';
+        return this.isPast ? t('{seconds} s before now', { seconds: this.behind.toFixed(3) }) : t('now');
     }
 
     // --- what comes -----------------------------------------------------------------------------

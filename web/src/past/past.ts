@@ -2,6 +2,7 @@
 
 import { useSyncExternalStore } from 'react';
 
+import { t } from '../language/language.ts';
 import type { View } from '../scene/view.ts';
 import { ask, askBytes } from '../server.ts';
 import { Changes } from '../store/changes.ts';
@@ -56,7 +57,7 @@ export class PastStore {
         const answer = await ask<AboutAnswer>('past');
         const about = answer.success ? answer.recordings[0] : undefined;
         if (!about) {
-            this.problem = answer.message || 'There is no recording.';
+            this.problem = answer.message || t('There is no recording.');
             this.changes.tell();
             return;
         }
@@ -234,7 +235,7 @@ export class PastStore {
 
     /** A test of what follows this moment, as far as the slider reaches, as a file; or why there is none. */
     async makeTest(): Promise<{ name: string; text: string } | string> {
-        if (!this.it) return 'Nothing is shown.';
+        if (!this.it) return t('Nothing is shown.');
         const { player, about } = this.it;
         const asked = { first: player.tick, last: player.last };
         const answer = await ask<Answer & { text: string }>('past_test', asked);

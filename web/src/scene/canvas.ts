@@ -1,5 +1,7 @@
 // The canvas of the picture, and whether its browser draws without a graphics card.
 
+import { t } from '../language/language.ts';
+
 export interface DrawingCanvas {
     canvas: HTMLCanvasElement;
     context: WebGL2RenderingContext;
@@ -15,6 +17,6 @@ export function drawingCanvas(): DrawingCanvas {
     const quick = canvas.getContext('webgl2', { ...WANTED, antialias: true, failIfMajorPerformanceCaveat: true });
     // Smooth edges take the processor longer than all else of a picture.
     const context = quick ?? canvas.getContext('webgl2', { ...WANTED, antialias: false });
-    if (!(context instanceof WebGL2RenderingContext)) throw new Error('it has no WebGL 2');
+    if (!(context instanceof WebGL2RenderingContext)) throw new Error(t('it has no WebGL 2'));
     return { canvas, context, isSlow: quick === null };
 }

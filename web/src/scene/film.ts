@@ -1,5 +1,7 @@
 // A film of the picture, made by the browser.
 
+import { t } from '../language/language.ts';
+
 const KINDS = ['video/webm;codecs=vp9', 'video/webm;codecs=vp8', 'video/webm'];
 /** [Hz] at most: a picture that does not change makes none. */
 const RATE = 30;
@@ -14,7 +16,7 @@ export class Film {
     /** Begins. Throws Error: the browser makes none. */
     constructor(canvas: HTMLCanvasElement) {
         const kind = KINDS.find((each) => MediaRecorder.isTypeSupported(each));
-        if (!kind) throw new Error('it has no format for it');
+        if (!kind) throw new Error(t('it has no format for it'));
         const stream = canvas.captureStream(RATE);
         this.recorder = new MediaRecorder(stream, { mimeType: kind });
         const parts: Blob[] = [];

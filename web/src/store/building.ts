@@ -1,5 +1,6 @@
 // What a person builds in the picture: nodes that come, go and are copied, and boxes that are folded.
 
+import { t } from '../language/language.ts';
 import {
     addNode,
     copyNodes,
@@ -79,7 +80,7 @@ export class Building {
         } catch {
             // Not allowed: this page still has it.
         }
-        this.talk.say(`Copied ${doc.selection.length} ${doc.selection.length === 1 ? 'node' : 'nodes'} as text.`);
+        this.talk.say(t('Copied {n} node as text.|Copied {n} nodes as text.', { n: doc.selection.length }));
     }
 
     /** Paste a text; '': what was copied in this page. */
@@ -88,7 +89,7 @@ export class Building {
         if (!doc) return;
         const { text: next, ids } = pasteNodes(doc.history.text, text || this.clipboard);
         if (ids.length === 0) {
-            this.talk.say('There are no nodes to paste.', true);
+            this.talk.say(t('There are no nodes to paste.'), true);
             return;
         }
         this.docs.setText(next);
@@ -114,7 +115,7 @@ export class Building {
         const now = foldOf(doc.graph, doc.selection);
         if (now && !now.open) this.unfold(now.name);
         else if (doc.selection.length < 2 && !now)
-            this.talk.say('Select two nodes or more: they become one box.', true);
+            this.talk.say(t('Select two nodes or more: they become one box.'), true);
         else {
             this.picture.fit();
             this.docs.edit((text) => fold(text, doc.selection));

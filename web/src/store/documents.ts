@@ -1,5 +1,6 @@
 // The texts that are open: their histories, what is selected, their mistakes, and their drafts in this browser.
 
+import { later, t } from '../language/language.ts';
 import { type Graph, readGraph } from '../text/graph.ts';
 import { begin, edit, type History, redo, undo } from '../text/history.ts';
 import type { Changes } from './changes.ts';
@@ -99,7 +100,7 @@ export class Documents {
         const doc = this.doc;
         if (!doc || text === doc.history.text) return;
         if (doc.readOnly) {
-            this.talk.say('This version cannot be changed. Make a copy of it under Properties.', true);
+            this.talk.say(t('This version cannot be changed. Make a copy of it under Properties.'), true);
             return;
         }
         this.setHistory(doc, edit(doc.history, text, mark));
@@ -126,7 +127,10 @@ export class Documents {
         try {
             this.setText(change(doc.history.text), mark);
         } catch (error) {
-            this.talk.say(`This edit was not possible: ${(error as Error).message}. Edit the text instead.`, true);
+            this.talk.say(
+                t('This edit was not possible: {why}. Edit the text instead.', { why: (error as Error).message }),
+                true,
+            );
         }
     }
 
@@ -173,7 +177,7 @@ export class Documents {
             readOnly: doc.readOnly,
         }));
         const hasRoom = this.drafts.keep({ docs, active: this.active });
-        if (!hasRoom && this.hasRoom) this.talk.say(NO_ROOM, true);
+        if (!hasRoom && this.hasRoom) this.talk.say(t(NO_ROOM), true);
         this.hasRoom = hasRoom;
     }
 
@@ -201,4 +205,6 @@ export class Documents {
     }
 }
 
-const NO_ROOM = 'This browser has no room for drafts: what is not saved is lost when the page is closed. Save it.';
+const NO_ROOM = later(
+    'This browser has no room for drafts: what is not saved is lost when the page is closed. Save it.',
+);

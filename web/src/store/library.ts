@@ -1,5 +1,6 @@
 // What blueprints and programs can be made of: skills, programs, types of actions, and what the workcell has.
 
+import { t } from '../language/language.ts';
 import { ask } from '../server.ts';
 import { callsOf } from '../text/graph.ts';
 import type {
@@ -162,11 +163,11 @@ export class Library {
                 for (const output of this.skill(skill)?.outputs ?? []) {
                     found.push({
                         name: `$${[node.id, ...path, output.name].join('.')}`,
-                        hint: output.unit || 'output',
+                        hint: output.unit || t('output'),
                     });
                 }
             }
-            if (isCondition) found.push({ name: `${node.id}.count`, hint: 'visits' });
+            if (isCondition) found.push({ name: `${node.id}.count`, hint: t('visits') });
         }
         if (isCondition)
             for (const variable of this.variables) found.push({ name: variable.name, hint: variable.unit });

@@ -1,5 +1,6 @@
 // What a person tells the robot beside STOP: starts, and all that a run can be told.
 
+import { t } from '../language/language.ts';
 import type { Changes } from './changes.ts';
 import type { Documents } from './documents.ts';
 import { DRAFTS } from './drafts.ts';
@@ -32,7 +33,7 @@ export class Orders {
         if (!doc) return;
         const isSaved = doc.history.text === doc.savedText && doc.savedName !== '';
         if (doc.graph.isProgram && !isSaved) {
-            this.talk.say('Save the program first: a run takes it from the index.', true);
+            this.talk.say(t('Save the program first: a run takes it from the index.'), true);
             return;
         }
         this.runs.replay = null;

@@ -1,5 +1,6 @@
 // Which states of a program are active now, of all that runs.
 
+import { t } from '../language/language.ts';
 import type { LiveProgram } from '../wire.ts';
 import { base } from './ran.ts';
 
@@ -79,8 +80,8 @@ export function lastOf(name: string, live: readonly LiveProgram[], isShown: IsSh
     const program = live.find((each) => base(each.program) === name && isShown(each.program));
     if (!program) return '';
     return [
-        program.last_reaction && `last reaction ${program.last_reaction}`,
-        program.last_event && `last event ${program.last_event}`,
+        program.last_reaction && t('last reaction {name}', { name: program.last_reaction }),
+        program.last_event && t('last event {name}', { name: program.last_event }),
     ]
         .filter(Boolean)
         .join(', ');

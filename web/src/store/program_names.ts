@@ -1,5 +1,6 @@
 // Names that a condition or value of a program can use.
 
+import { t } from '../language/language.ts';
 import { type Graph, isRecord, texts } from '../text/graph.ts';
 import type { ActionType } from '../wire.ts';
 
@@ -24,7 +25,7 @@ export function programNames(
     for (const [name, declared] of Object.entries(isRecord(graph.content.parameters) ? graph.content.parameters : {})) {
         found.push({
             name: `$${name}`,
-            hint: isRecord(declared) && declared.unit ? String(declared.unit) : 'parameter',
+            hint: isRecord(declared) && declared.unit ? String(declared.unit) : t('parameter'),
         });
     }
     if (!isCondition) return found;

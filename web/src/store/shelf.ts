@@ -1,5 +1,6 @@
 // What a person does with skills and programs as a whole: extract, rename, delete, take back.
 
+import { t } from '../language/language.ts';
 import { ask } from '../server.ts';
 import { extractSkill, type OutputType, renameSkill } from '../text/blueprint_edits.ts';
 import { tidyFolds } from '../text/folds.ts';
@@ -28,13 +29,13 @@ export class Shelf {
     /** Make a skill of the selected nodes, and keep it: it is on its shelf at once. Returns why not. */
     async extract(name: string, level: string): Promise<string> {
         const doc = this.docs.doc;
-        if (!doc) return 'There is no blueprint.';
+        if (!doc) return t('There is no blueprint.');
         const types = new Map<string, OutputType>();
         for (const node of doc.graph.nodes) {
             for (const output of this.library.skill(node.skill)?.outputs ?? [])
                 types.set(`${node.id}.${output.name}`, output);
         }
-        if (this.library.skill(name)) return `There is a skill ${name} already.`;
+        if (this.library.skill(name)) return t('There is a skill {name} already.', { name });
         const found = extractSkill(doc.history.text, doc.selection, name, level, types);
         if (found.problem !== '') return found.problem;
         const answer = await ask<SaveAnswer>('save_skill', { text: found.skill, based_on: 0 });
@@ -43,19 +44,19 @@ export class Shelf {
         this.docs.select([found.node]);
         await this.library.loadSkills();
         this.talk.dialog = null;
-        this.talk.say(`${name} is a new ${level.replace('_', ' ')}.`);
+        this.talk.say(t('{name} is a new {level}.', { name, level: t(level.replace('_', ' ')) }));
         return '';
     }
 
     /** Rename a kept skill; its callers follow. Returns why not. */
     async rename(from: string, to: string): Promise<string> {
-        if (!NAME.test(to)) return BAD_NAME;
-        if (this.library.skill(to)) return `There is a skill ${to} already.`;
+        if (!NAME.test(to)) return t(BAD_NAME);
+        if (this.library.skill(to)) return t('There is a skill {name} already.', { name: to });
         const answer = await ask<Answer & { skills?: SkillInfo[] }>('list_skills', { with_text: true });
         if (!answer.success) return answer.message;
         const all = answer.skills ?? [];
         const own = all.find((skill) => skill.name === from);
-        if (own?.origin !== 'store') return `${from} cannot be renamed.`;
+        if (own?.origin !== 'store') return t('{name} cannot be renamed.', { name: from });
         const saved = await ask<SaveAnswer>('save_skill', { text: renameSkill(own.text, from, to), draft: true });
         if (!saved.success) return saved.message;
         for (const caller of all.filter((skill) => skill.origin === 'store' && skill.name !== from)) {
@@ -82,8 +83,8 @@ export class Shelf {
         this.docs.keep();
         await this.library.loadSkills();
         this.talk.dialog = null;
-        if (gone.success) this.talk.say(`${from} is ${to} now, also for its callers.`);
-        else this.talk.say(`${to} is kept; ${from} stays: ${gone.message}`, true);
+        if (gone.success) this.talk.say(t('{from} is {to} now, also for its callers.', { from, to }));
+        else this.talk.say(t('{to} is kept; {from} stays: {why}', { to, from, why: gone.message }), true);
         return '';
     }
 
@@ -91,20 +92,20 @@ export class Shelf {
         const text = this.library.programs.find((program) => program.name === name)?.text ?? '';
         const answer = await this.me.do<Answer>('delete_program', { name });
         if (!answer.success) return;
-        const back = `${name} is back: its last version as a new one.`;
+        const back = t('{name} is back: its last version as a new one.', { name });
         const undo = (): void => void this.me.do('save_program', { text }, back);
-        this.talk.say(`Deleted ${name}.`, false, text === '' ? undefined : undo);
+        this.talk.say(t('Deleted {name}.', { name }), false, text === '' ? undefined : undo);
     }
 
     async deleteSkill(name: string): Promise<void> {
         const answer = await this.me.do<Answer>('delete_skill', { name });
         if (!answer.success) return;
         const undo = (): void => void this.restoreSkill(name);
-        this.talk.say(`Deleted ${name}. It is in the bin for 30 days.`, false, undo);
+        this.talk.say(t('Deleted {name}. It is in the bin for 30 days.', { name }), false, undo);
     }
 
     async restoreSkill(name: string): Promise<void> {
-        await this.me.do('delete_skill', { name, restore: true }, `${name} is back with its versions.`);
+        await this.me.do('delete_skill', { name, restore: true }, t('{name} is back with its versions.', { name }));
         await this.library.loadSkills();
         await this.loadBin();
     }

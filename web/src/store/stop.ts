@@ -1,5 +1,6 @@
 // The protective stop, whatever the state of the page.
 
+import { t } from '../language/language.ts';
 import { ask } from '../server.ts';
 import type { Answer } from '../wire.ts';
 import type { Changes } from './changes.ts';
@@ -69,7 +70,7 @@ export class Stop {
 
     /** It is sent again until it is confirmed. */
     async press(): Promise<void> {
-        if (await this.sender.press()) this.talk.say('Protective stop.');
+        if (await this.sender.press()) this.talk.say(t('Protective stop.'));
     }
 
     /** Whether the stop of editors' pages is latched, or one of a robot that does not tell them apart. */

@@ -1,5 +1,6 @@
 // Documents and what is kept of them: opening and saving versions.
 
+import { t } from '../language/language.ts';
 import { ask } from '../server.ts';
 import { edit } from '../text/history.ts';
 import { set } from '../text/yaml_edit.ts';
@@ -182,14 +183,24 @@ export class Versions {
             this.docs.update(now, { savedName: name, basedOn: version, savedText: text });
             this.talk.dialog = null;
             this.docs.keep();
-            this.talk.say(`Saved ${name} as version ${version}${options.draft ? ', a draft: it cannot be run' : ''}.`);
+            this.talk.say(
+                t(
+                    options.draft
+                        ? 'Saved {name} as version {version}, a draft: it cannot be run.'
+                        : 'Saved {name} as version {version}.',
+                    { name, version },
+                ),
+            );
         } else if (answer.refusals?.some((refusal) => refusal.error === 'Overtaken')) {
             const latest = await ask<Found>(isProgram ? 'list_programs' : 'list_skills', { name: doc.graph.name });
             const version = (latest.skills ?? latest.programs)?.[0]?.version ?? 0;
             this.talk.show({ kind: 'overtaken', text: answer.overtaken ?? '', version });
         } else {
             const why = answer.message.split('\n')[0] ?? '';
-            this.talk.say(`Not saved: ${why}${isProgram ? '' : ' You can keep it as a draft.'}`, true);
+            this.talk.say(
+                t(isProgram ? 'Not saved: {why}' : 'Not saved: {why} You can keep it as a draft.', { why }),
+                true,
+            );
         }
         return answer.success;
     }

@@ -1,5 +1,6 @@
 // What a person does with the picture of a skill, as functions from text to text.
 
+import { t } from '../language/language.ts';
 import { type Graph, type GraphNode, isRecord, type Json, listed, readGraph, texts } from './graph.ts';
 import { kindsWith } from './node_kinds.ts';
 import { arrange, renamePlace } from './places.ts';
@@ -367,14 +368,16 @@ export function extractSkill(
     const inside = graph.nodes.filter((n) => chosen.has(n.id));
     const outside = graph.nodes.filter((n) => !chosen.has(n.id));
     const refused = (problem: string): Extracted => ({ skill: '', text, node: '', problem });
-    if (inside.length === 0) return refused('Select the nodes first.');
+    if (inside.length === 0) return refused(t('Select the nodes first.'));
     const entries = new Set<string>();
     for (const node of inside) if (node.isStart) entries.add(node.id);
     for (const node of outside) for (const c of node.candidates) if (chosen.has(c.go)) entries.add(c.go);
     for (const reaction of graph.reactions) if (chosen.has(reaction.go)) entries.add(reaction.go);
     if (entries.size > 1) {
         return refused(
-            `These nodes are entered at several places (${[...entries].join(', ')}): a skill has one start.`,
+            t('These nodes are entered at several places ({nodes}): a skill has one start.', {
+                nodes: [...entries].join(', '),
+            }),
         );
     }
     const entry = [...entries][0] ?? inside[0]?.id ?? '';
@@ -421,7 +424,8 @@ export function extractSkill(
     for (const node of inside) scan(node.content, '');
     for (const node of inside) {
         const setsOf = isRecord(node.content.set) ? Object.keys(node.content.set) : [];
-        if (setsOf.length > 0) return refused(`Node ${node.id} sets values of this blueprint, which a skill cannot.`);
+        if (setsOf.length > 0)
+            return refused(t('Node {node} sets values of this blueprint, which a skill cannot.', { node: node.id }));
     }
     const backwards = new Set<string>();
     const scanOut = (value: unknown): void => {

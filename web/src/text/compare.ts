@@ -1,5 +1,6 @@
 // What differs between two versions of a text, in words: nodes, links, and what stands beside them.
 
+import { t } from '../language/language.ts';
 import { type Graph, type GraphNode, isRecord, type Json, linkLabel } from './graph.ts';
 
 export type Kind = 'added' | 'removed' | 'changed' | 'same';
@@ -30,7 +31,7 @@ function same(a: unknown, b: unknown): boolean {
 }
 
 function shown(value: unknown): string {
-    if (value === undefined) return 'none';
+    if (value === undefined) return t('none');
     const text = typeof value === 'string' ? value : JSON.stringify(value);
     return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }
@@ -42,8 +43,8 @@ function inWords(before: Json, after: Json, prefix = ''): string[] {
         const b = after[key];
         if (same(a, b)) return [];
         if (isRecord(a) && isRecord(b)) return inWords(a, b, `${prefix}${key}.`);
-        if (a === undefined) return [`${prefix}${key} added: ${shown(b)}`];
-        if (b === undefined) return [`${prefix}${key} removed: ${shown(a)}`];
+        if (a === undefined) return [t('{key} added: {value}', { key: `${prefix}${key}`, value: shown(b) })];
+        if (b === undefined) return [t('{key} removed: {value}', { key: `${prefix}${key}`, value: shown(a) })];
         return [`${prefix}${key}: ${shown(a)} → ${shown(b)}`];
     });
 }
@@ -53,7 +54,7 @@ export function linksOf(node: GraphNode, isProgram: boolean): string[] {
     return node.candidates
         .filter((link) => link.go !== '' || link.end !== '')
         .map((link) => {
-            const to = link.go !== '' ? link.go : `ends: ${link.end}`;
+            const to = link.go !== '' ? link.go : t('ends: {end}', { end: link.end });
             const label = linkLabel(link, isProgram);
             return label === '' ? `→ ${to}` : `${label} → ${to}`;
         });
@@ -63,10 +64,10 @@ function linkWords(before: GraphNode, after: GraphNode, isProgram: boolean): str
     const a = linksOf(before, isProgram);
     const b = linksOf(after, isProgram);
     const words = [
-        ...b.filter((link) => !a.includes(link)).map((link) => `link added: ${link}`),
-        ...a.filter((link) => !b.includes(link)).map((link) => `link removed: ${link}`),
+        ...b.filter((link) => !a.includes(link)).map((link) => t('link added: {link}', { link })),
+        ...a.filter((link) => !b.includes(link)).map((link) => t('link removed: {link}', { link })),
     ];
-    return words.length === 0 && a.join('\n') !== b.join('\n') ? ['links are judged in another order'] : words;
+    return words.length === 0 && a.join('\n') !== b.join('\n') ? [t('links are judged in another order')] : words;
 }
 
 function without(content: Json, ...keys: string[]): Json {
@@ -82,7 +83,7 @@ export function compare(before: Graph, after: Graph): Comparison {
         const what = one?.skill || (one?.kind ?? '').replace('_', ' ');
         if (!a || !b) return { id, kind: a ? 'removed' : 'added', what, words: [] };
         const words = [
-            ...(a.isStart === b.isStart ? [] : [b.isStart ? 'is the start now' : 'is the start no more']),
+            ...(a.isStart === b.isStart ? [] : [t(b.isStart ? 'is the start now' : 'is the start no more')]),
             ...(after.isProgram
                 ? inWords(a.content, b.content)
                 : [...inWords(without(a.content, 'then'), without(b.content, 'then')), ...linkWords(a, b, false)]),
@@ -91,7 +92,7 @@ export function compare(before: Graph, after: Graph): Comparison {
     });
     const parts = ['nodes', 'actions', 'start', 'view'];
     const others = inWords(without(before.content, ...parts), without(after.content, ...parts));
-    if (!same(before.content.view, after.content.view)) others.push('view: nodes were moved or folded');
+    if (!same(before.content.view, after.content.view)) others.push(t('view: nodes were moved or folded'));
     return { nodes, others };
 }
 

@@ -1,5 +1,6 @@
 // What a picture shows, read from the text of a skill or of a program.
 
+import { t } from '../language/language.ts';
 import { allKinds, kindNamed, kindsWith, writtenIn } from './node_kinds.ts';
 import { placeOf } from './places.ts';
 import { programGraph } from './program_graph.ts';
@@ -143,7 +144,7 @@ export function readGraph(text: string): Graph {
     } catch (error) {
         return { ...EMPTY, problem: String(error) };
     }
-    if (!isRecord(content)) return { ...EMPTY, problem: problem || (text.trim() === '' ? '' : 'not a mapping') };
+    if (!isRecord(content)) return { ...EMPTY, problem: problem || (text.trim() === '' ? '' : t('not a mapping')) };
     if (problem !== '') return { ...EMPTY, name: String(content.name ?? ''), problem };
     return isRecord(content.actions) ? programGraph(content) : skillGraph(content);
 }

@@ -1,5 +1,6 @@
 // Chooses a variable by typing: a field with a list below it, as the pattern "combobox" of ARIA has it.
 
+import { t } from '../language/language.ts';
 import type { Plottable } from './source.ts';
 
 const MOST_SHOWN = 40;
@@ -34,12 +35,12 @@ export class Chooser {
         const { element, field, list, said } = this;
         element.className = 'timeline-chooser';
         field.type = 'text';
-        field.placeholder = 'Plot a variable: type its name';
+        field.placeholder = t('Plot a variable: type its name');
         field.spellcheck = false;
         field.autocomplete = 'off';
         for (const [name, value] of Object.entries({
             role: 'combobox',
-            'aria-label': 'Plot a variable',
+            'aria-label': t('Plot a variable'),
             'aria-expanded': 'false',
             'aria-autocomplete': 'list',
             'aria-controls': 'timeline-variables',
@@ -47,7 +48,7 @@ export class Chooser {
             field.setAttribute(name, value);
         list.id = 'timeline-variables';
         list.setAttribute('role', 'listbox');
-        list.setAttribute('aria-label', 'Variables');
+        list.setAttribute('aria-label', t('Variables'));
         list.hidden = true;
         said.className = 'unseen';
         said.setAttribute('role', 'status');
@@ -74,7 +75,7 @@ export class Chooser {
         this.at = this.field.value && this.shown.length ? 0 : -1;
         this.list.replaceChildren(...this.shown.map((each, i) => item(each, i)));
         this.said.className = 'unseen';
-        this.said.textContent = this.shown.length ? '' : 'no such variable';
+        this.said.textContent = this.shown.length ? '' : t('no such variable');
         this.list.hidden = this.shown.length === 0;
         this.field.setAttribute('aria-expanded', `${!this.list.hidden}`);
         this.select(this.at);
@@ -123,9 +124,11 @@ function item(each: Plottable, i: number): HTMLLIElement {
     const made = document.createElement('li');
     made.id = `timeline-variable-${i}`;
     made.setAttribute('role', 'option');
-    made.title = each.description;
+    made.title = t(each.description);
     made.append(each.name);
-    const rest = [each.unit && `[${each.unit}]`, each.everyTick ? '' : 'not of every tick'].filter(Boolean).join(' ');
+    const rest = [each.unit && `[${each.unit}]`, each.everyTick ? '' : t('not of every tick')]
+        .filter(Boolean)
+        .join(' ');
     if (rest) {
         const quiet = document.createElement('span');
         quiet.className = 'quiet';

@@ -1,5 +1,6 @@
 // What is plotted: the line of each variable, and its value where a person reads.
 
+import { t } from '../language/language.ts';
 import { element } from './element.ts';
 import { numberText, strokeOf } from './look.ts';
 import type { Scope } from './plot.ts';
@@ -13,7 +14,7 @@ export class Legend {
         private readonly source: TimelineSource,
         private readonly remove: (name: string) => void,
     ) {
-        this.element.setAttribute('aria-label', 'Plotted variables');
+        this.element.setAttribute('aria-label', t('Plotted variables'));
     }
 
     /** @param known the variables that there are, by name. */
@@ -36,13 +37,14 @@ export class Legend {
             }
             const value = item.querySelector('.timeline-value');
             if (value) value.textContent = this.valueText(scope, variable, known.has(variable.name));
-            (item as HTMLElement).title = `${variable.description}${variable.everyTick ? '' : ' (not of every tick)'}`;
+            (item as HTMLElement).title =
+                `${t(variable.description)}${variable.everyTick ? '' : ` (${t('not of every tick')})`}`;
         }
     }
 
     private item(name: string): HTMLLIElement {
         const remove = element('button', 'small', '✕');
-        remove.setAttribute('aria-label', `Take out ${name}`);
+        remove.setAttribute('aria-label', t('Take out {name}', { name }));
         remove.addEventListener('click', () => this.remove(name));
         const item = element(
             'li',
@@ -58,18 +60,18 @@ export class Legend {
 
     /** Its value where a person reads, or what it changes by in what is measured. */
     private valueText({ measured, at }: Scope, variable: Plottable, isKnown: boolean): string {
-        if (!isKnown) return 'is not there now';
+        if (!isKnown) return t('is not there now');
         const unit = variable.unit ? ` ${variable.unit}` : '';
         if (measured) {
             const [a, b] = [this.valueAt(variable, measured.first), this.valueAt(variable, measured.last)];
-            return a === null || b === null ? 'Δ unknown' : `Δ ${numberText(b - a)}${unit}`;
+            return a === null || b === null ? `Δ ${t('unknown')}` : `Δ ${numberText(b - a)}${unit}`;
         }
         const tick = at ?? this.source.range?.last;
         const value = tick === undefined ? null : this.valueAt(variable, tick);
         return value === null
             ? tick !== undefined && this.isMissing(tick)
-                ? 'missing'
-                : 'unknown'
+                ? t('missing')
+                : t('unknown')
             : numberText(value) + unit;
     }
 

@@ -1,5 +1,6 @@
 // The timeline of a robot that runs: the last ten minutes of what is shown, as the editor's server sends it.
 
+import { later, t } from '../language/language.ts';
 import type { VariableInfo } from '../wire.ts';
 import { readFrame } from './frame.ts';
 import { Ranges } from './ranges.ts';
@@ -162,7 +163,7 @@ export class LiveSource implements TimelineSource, TimelineTaker {
             this.loop = layout.loop || this.loop;
             this.period = layout.period || this.period;
             this.parts = layout.parts;
-            this.problem = layout.period > 0 ? layout.problem : 'No ticks have come: is the real-time executor up?';
+            this.problem = layout.period > 0 ? layout.problem : t('No ticks have come: is the real-time executor up?');
             this.everyTick = new Set(layout.every_tick);
             this.sampled = layout.sampled;
             const sessions = layout.sampled.flatMap((name) => (name.includes('/') ? [name.split('/')[0] ?? ''] : []));
@@ -181,7 +182,9 @@ export class LiveSource implements TimelineSource, TimelineTaker {
                 ...markOf(mark),
                 kind: 'events_lost',
                 reaction: '',
-                reason: `${mark.number - this.lastMark - 1} events before this one were too many to be shown`,
+                reason: t('{n} events before this one were too many to be shown', {
+                    n: mark.number - this.lastMark - 1,
+                }),
             });
         this.lastMark = mark.number;
         this.allMarks.push(markOf(mark));
@@ -252,13 +255,13 @@ export class LiveSource implements TimelineSource, TimelineTaker {
 
 /** What the list of state variables does not have. */
 const OF_LOOP: Record<string, { unit: string; description: string }> = {
-    interval: { unit: 's', description: 'from the start of the tick before to that of this one' },
-    lateness: { unit: 's', description: 'how late the tick began' },
-    deadline_misses: { unit: '', description: 'deadlines that the loop has missed before this tick' },
-    lateness_max: { unit: 's', description: "the latest start of a tick since the loop's start" },
-    compute_max: { unit: 's', description: "the longest time of a tick since the loop's start" },
-    events_lost: { unit: '', description: 'events that the loop could not report' },
-    tick: { unit: '', description: 'number of the tick' },
+    interval: { unit: 's', description: later('from the start of the tick before to that of this one') },
+    lateness: { unit: 's', description: later('how late the tick began') },
+    deadline_misses: { unit: '', description: later('deadlines that the loop has missed before this tick') },
+    lateness_max: { unit: 's', description: later("the latest start of a tick since the loop's start") },
+    compute_max: { unit: 's', description: later("the longest time of a tick since the loop's start") },
+    events_lost: { unit: '', description: later('events that the loop could not report') },
+    tick: { unit: '', description: later('number of the tick') },
 };
 
 function markOf({ number: _, previous, current, ...mark }: WireMark): Mark {

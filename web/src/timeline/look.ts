@@ -1,5 +1,6 @@
 // Colours, numbers and times of a timeline.
 
+import { later, t } from '../language/language.ts';
 import type { Mark } from './source.ts';
 
 /** Okabe and Ito: told apart by the colour-blind. Beyond them, lines are dashed. */
@@ -38,18 +39,18 @@ export interface MarkLook {
 }
 
 const MARKS: Record<string, MarkLook> = {
-    reaction_fired: { color: '#0072b2', sign: '◆', words: 'reaction' },
-    switch_dropped: { color: '#946200', sign: '◇', words: 'switch dropped' },
-    action_started: { color: '#007f5f', sign: '▶', words: 'started' },
-    action_stopped: { color: '#475569', sign: '■', words: 'ended' },
-    action_failed: { color: '#b91c1c', sign: '✖', words: 'failed' },
-    part_faulted: { color: '#b91c1c', sign: '✖', words: 'fault' },
-    protective_stop: { color: '#b91c1c', sign: '⏹', words: 'protective stop' },
-    stream_refused: { color: '#946200', sign: '▽', words: 'sample of a stream refused' },
-    motion_starved: { color: '#946200', sign: '▽', words: 'set points came late' },
-    overrun: { color: '#b5477f', sign: '△', words: 'deadlines missed' },
-    budget_exceeded: { color: '#b5477f', sign: '△', words: 'time budget exceeded' },
-    events_lost: { color: '#b91c1c', sign: '?', words: 'events lost' },
+    reaction_fired: { color: '#0072b2', sign: '◆', words: later('reaction') },
+    switch_dropped: { color: '#946200', sign: '◇', words: later('switch dropped') },
+    action_started: { color: '#007f5f', sign: '▶', words: later('started') },
+    action_stopped: { color: '#475569', sign: '■', words: later('ended') },
+    action_failed: { color: '#b91c1c', sign: '✖', words: later('failed') },
+    part_faulted: { color: '#b91c1c', sign: '✖', words: later('fault') },
+    protective_stop: { color: '#b91c1c', sign: '⏹', words: later('protective stop') },
+    stream_refused: { color: '#946200', sign: '▽', words: later('sample of a stream refused') },
+    motion_starved: { color: '#946200', sign: '▽', words: later('set points came late') },
+    overrun: { color: '#b5477f', sign: '△', words: later('deadlines missed') },
+    budget_exceeded: { color: '#b5477f', sign: '△', words: later('time budget exceeded') },
+    events_lost: { color: '#b91c1c', sign: '?', words: later('events lost') },
 };
 
 export function markLook(kind: string): MarkLook {
@@ -58,7 +59,7 @@ export function markLook(kind: string): MarkLook {
 
 /** Four digits that count. */
 export function numberText(value: number | null): string {
-    if (value === null || Number.isNaN(value)) return 'unknown';
+    if (value === null || Number.isNaN(value)) return t('unknown');
     if (value === 0 || (Math.abs(value) >= 1e-3 && Math.abs(value) < 1e6)) return `${Number(value.toPrecision(5))}`;
     return value.toExponential(3);
 }
@@ -89,6 +90,12 @@ export function eventText(mark: Mark): string {
     const who = [mark.session, mark.part].filter(Boolean).join(', ');
     const change = [mark.previousAction, mark.currentAction].filter(Boolean).join(' → ');
     const values = Object.entries(mark.values).map(([name, value]) => `${name} ${numberText(value)}`);
-    const rest = [mark.reaction, mark.event && `event ${mark.event}`, change, mark.reason, ...values].filter(Boolean);
-    return `${look.words}${who ? ` (${who})` : ''}${rest.length ? `: ${rest.join('; ')}` : ''}`;
+    const rest = [
+        mark.reaction,
+        mark.event && t('event {name}', { name: mark.event }),
+        change,
+        mark.reason,
+        ...values,
+    ].filter(Boolean);
+    return `${t(look.words)}${who ? ` (${who})` : ''}${rest.length ? `: ${rest.join('; ')}` : ''}`;
 }

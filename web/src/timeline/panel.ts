@@ -1,6 +1,7 @@
 // The timeline as a person uses it: what is chosen, where it looks, what is read and measured. Plain elements, because
 // the page that shows the workcell alone draws nothing of it until it is opened.
 
+import { t } from '../language/language.ts';
 import { Chooser } from './chooser.ts';
 import { element } from './element.ts';
 import { Legend } from './legend.ts';
@@ -37,7 +38,7 @@ export class Panel {
     private readonly readout = element('output', 'timeline-readout');
     private readonly list = element('ol', 'timeline-events');
     private readonly problem = element('p', 'timeline-problem');
-    private readonly pauseButton = element('button', '', 'Pause');
+    private readonly pauseButton = element('button', '', t('Pause'));
     private readonly chooser: Chooser;
     /** null: a source that cannot tell. */
     private readonly reactions: ReactionList | null;
@@ -108,7 +109,7 @@ export class Panel {
     add(name: string): void {
         if (this.names.includes(name)) return;
         if (this.names.length >= MOST_CHOSEN) {
-            this.chooser.say(`At most ${MOST_CHOSEN} variables are plotted: take one out first.`);
+            this.chooser.say(t('At most {n} variables are plotted: take one out first.', { n: MOST_CHOSEN }));
             return;
         }
         this.choose([...this.names, name]);
@@ -128,17 +129,17 @@ export class Panel {
             made.addEventListener('click', act);
             return made;
         };
-        this.pauseButton.title = 'Stop moving with the robot, or move again (Space)';
+        this.pauseButton.title = t('Stop moving with the robot, or move again (Space)');
         this.pauseButton.addEventListener('click', () => this.togglePause());
         const tools = element(
             'div',
             'timeline-tools',
             this.chooser.element,
             this.pauseButton,
-            ...(this.source.isLive ? [button('Now', 'The latest tick (End)', () => this.now())] : []),
-            button('Longer', 'See more time (minus)', () => this.zoom(2)),
-            button('Shorter', 'See less time (plus)', () => this.zoom(0.5)),
-            button('All', 'See all that is kept', () => this.all()),
+            ...(this.source.isLive ? [button(t('Now'), t('The latest tick (End)'), () => this.now())] : []),
+            button(t('Longer'), t('See more time (minus)'), () => this.zoom(2)),
+            button(t('Shorter'), t('See less time (plus)'), () => this.zoom(0.5)),
+            button(t('All'), t('See all that is kept'), () => this.all()),
             this.readout,
         );
         this.readout.setAttribute('aria-live', 'off');
@@ -146,12 +147,14 @@ export class Panel {
         this.stage.setAttribute('role', 'group');
         this.stage.setAttribute(
             'aria-label',
-            'Plots. Arrows move the place that is read, with Shift they measure, with Ctrl by one tick. Plus and ' +
-                `minus zoom, ${this.source.isLive ? 'Space pauses, End shows what is now' : 'Space plays'}, ` +
-                'comma and full stop go to other events.',
+            t(
+                'Plots. Arrows move the place that is read, with Shift they measure, with Ctrl by one tick. Plus and ' +
+                    'minus zoom, {space}, comma and full stop go to other events.',
+                { space: t(this.source.isLive ? 'Space pauses, End shows what is now' : 'Space plays') },
+            ),
         );
         this.canvas.setAttribute('aria-hidden', 'true');
-        const events = element('details', 'timeline-list', element('summary', '', 'Events'), this.list);
+        const events = element('details', 'timeline-list', element('summary', '', t('Events')), this.list);
         events.addEventListener('toggle', () => this.drawSoon());
         const body = element('div', 'timeline-body', this.stage, events);
         if (this.reactions) body.append(this.reactions.element);
@@ -213,7 +216,7 @@ export class Panel {
             this.scope.last = range.last;
             this.scope.first = range.last - this.span;
         }
-        this.pauseButton.textContent = this.follows ? 'Pause' : 'Go on';
+        this.pauseButton.textContent = t(this.follows ? 'Pause' : 'Go on');
         this.pauseButton.hidden = !this.source.isLive;
         this.drawSoon();
     }
@@ -253,9 +256,12 @@ export class Panel {
         const tick = scope.at ?? source.range?.last;
         if (scope.measured) {
             const ticks = scope.measured.last - scope.measured.first;
-            this.readout.textContent = `Δt ${timeText(ticks * source.period, source.period)} (${ticks} ticks)`;
-        } else if (tick === undefined) this.readout.textContent = 'no ticks yet';
-        else this.readout.textContent = `${this.timeOf(tick)} (tick ${tick})`;
+            this.readout.textContent = t('Δt {time} ({n} tick)|Δt {time} ({n} ticks)', {
+                time: timeText(ticks * source.period, source.period),
+                n: ticks,
+            });
+        } else if (tick === undefined) this.readout.textContent = t('no ticks yet');
+        else this.readout.textContent = t('{time} (tick {tick})', { time: this.timeOf(tick), tick });
     }
 
     private timeOf(tick: number): string {

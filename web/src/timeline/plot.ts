@@ -1,5 +1,6 @@
 // Draws a timeline: a strip with an axis of its own for each unit, a lane of bars for each part, marks, and gaps.
 
+import { t } from '../language/language.ts';
 import { element } from './element.ts';
 import { barColor, markLook, numberText, roundStep, strokeOf, timeText } from './look.ts';
 import type { Bar, Columns, Mark, Plottable, TickRange, TimelineSource } from './source.ts';
@@ -50,7 +51,7 @@ export class Plot {
         private readonly source: TimelineSource,
     ) {
         const context = canvas.getContext('2d');
-        if (!context) throw new Error('this browser draws no pictures');
+        if (!context) throw new Error(t('this browser draws no pictures'));
         this.context = context;
     }
 
@@ -230,7 +231,7 @@ export class Plot {
         const { context } = this;
         context.fillStyle = INK;
         context.textAlign = 'left';
-        context.fillText(strip.unit || (strip.lines.length > 0 ? 'no unit' : ''), 4, strip.top + 8);
+        context.fillText(strip.unit || (strip.lines.length > 0 ? t('no unit') : ''), 4, strip.top + 8);
         context.strokeStyle = LINE;
         context.lineWidth = 1;
         context.strokeRect(LEFT + 0.5, strip.top + 0.5, this.width - 1, strip.height - 1);
@@ -331,7 +332,7 @@ export class Plot {
         if (room > 14) {
             context.fillStyle = INK;
             const name = bar.session ? `${bar.session}/${bar.action}` : bar.action;
-            context.fillText(fitted(context, name || 'an action', room), shown, y + LANE / 2);
+            context.fillText(fitted(context, name || t('an action'), room), shown, y + LANE / 2);
         }
     }
 

@@ -1,5 +1,6 @@
 // Why reactions are true now, or not: those of the active actions, and the one whose mark was chosen.
 
+import { later, t } from '../language/language.ts';
 import { element } from './element.ts';
 import { numberText, timeText } from './look.ts';
 import type { Bar, Mark, TimelineSource } from './source.ts';
@@ -9,6 +10,12 @@ import type { ReactionNow, Term } from './wire.ts';
 const LOOK_MS = 1000;
 const MOST_SESSIONS = 4;
 const SIGNS: Record<string, string> = { true: '✓', false: '✗', unknown: '?' };
+const TRUTHS: Record<string, string> = {
+    true: later('true'),
+    false: later('false'),
+    unknown: later('unknown'),
+    'not listed': later('not listed'),
+};
 
 /** Which reactions are listed. */
 interface Wanted {
@@ -40,12 +47,12 @@ export function listed(all: readonly ReactionNow[], active: ReadonlySet<string>,
 /** Where a reaction leads, in words. */
 export function leadsTo(each: ReactionNow): string {
     const parts = [
-        each.start && `starts ${each.start}${each.keep_owner ? ` beside ${each.owner}` : ''}`,
-        each.stop && (each.owner ? `stops ${each.owner}` : 'stops all actions of the session'),
-        each.signal && `raises ${each.signal}`,
-        each.event && `event ${each.event}`,
+        each.start && t(each.keep_owner ? 'starts {start} beside {owner}' : 'starts {start}', { ...each }),
+        each.stop && (each.owner ? t('stops {owner}', { ...each }) : t('stops all actions of the session')),
+        each.signal && t('raises {signal}', { ...each }),
+        each.event && t('event {name}', { name: each.event }),
     ].filter(Boolean);
-    return `${parts.join(', ') || 'does nothing'}${each.fire_once ? '; once' : ''}`;
+    return `${parts.join(', ') || t('does nothing')}${each.fire_once ? t('; once') : ''}`;
 }
 
 export class ReactionList {
@@ -57,7 +64,7 @@ export class ReactionList {
     private isAsking = false;
 
     constructor(private readonly source: TimelineSource) {
-        this.element = element('details', 'timeline-list', element('summary', '', 'Reactions'), this.body);
+        this.element = element('details', 'timeline-list', element('summary', '', t('Reactions')), this.body);
         this.element.addEventListener('toggle', () => void this.look());
         this.timer = setInterval(() => void this.look(), LOOK_MS);
     }
@@ -96,15 +103,17 @@ export class ReactionList {
         const parts: Node[] = [];
         if (mark) {
             const time = timeText(mark.tick * this.source.period, this.source.period);
-            parts.push(element('p', '', `${mark.reaction} fired at ${time}; what follows is true now.`));
+            parts.push(
+                element('p', '', t('{name} fired at {time}; what follows is true now.', { name: mark.reaction, time })),
+            );
         }
-        if (found.length === 0) parts.push(element('p', 'quiet', 'No action of a session is active.'));
+        if (found.length === 0) parts.push(element('p', 'quiet', t('No action of a session is active.')));
         for (const [session, reactions] of found) {
             if (typeof reactions === 'string') {
                 parts.push(element('p', 'quiet', `${session}: ${reactions}`));
                 continue;
             }
-            if (reactions.length === 0) parts.push(element('p', 'quiet', `${session}: no reactions.`));
+            if (reactions.length === 0) parts.push(element('p', 'quiet', t('{session}: no reactions.', { session })));
             for (const each of reactions) parts.push(reactionElement(session, each));
         }
         this.body.replaceChildren(...parts);
@@ -112,16 +121,16 @@ export class ReactionList {
 }
 
 function reactionElement(session: string, each: ReactionNow): HTMLElement {
-    const owner = each.owner ? `${session}/${each.owner}` : `${session}, free-standing`;
+    const owner = each.owner ? `${session}/${each.owner}` : t('{session}, free-standing', { session });
     const title = element('p', '', element('b', '', each.name), ` (${owner}): ${leadsTo(each)}`);
     const terms = element('ul', 'timeline-terms', ...each.terms.map(termElement));
-    terms.setAttribute('aria-label', `Condition of ${each.name}`);
+    terms.setAttribute('aria-label', t('Condition of {name}', { name: each.name }));
     return element('section', 'timeline-reaction', title, terms);
 }
 
 function termElement(term: Term): HTMLLIElement {
     const truth = element('span', `timeline-truth is-${term.truth.replace(' ', '-')}`);
-    truth.append(`${SIGNS[term.truth] ?? '–'} ${term.truth}`);
+    truth.append(`${SIGNS[term.truth] ?? '–'} ${t(TRUTHS[term.truth] ?? term.truth)}`);
     const values = Object.entries(term.values).map(([name, value]) =>
         element(
             'span',

@@ -1,6 +1,7 @@
 // The timeline of a recording: its values in tiles of columns, as the server cuts them, which are fetched when they are
 // looked at, and kept for a while.
 
+import { t } from '../language/language.ts';
 import type { PastAbout, PastBars, PastEvent, PastEvents, PastVariable } from '../past/wire.ts';
 import type { Answer } from '../wire.ts';
 import { emptyColumns } from './series.ts';
@@ -153,7 +154,8 @@ export class RecordedSource implements TimelineSource {
             this.begins.set(key, [...(this.begins.get(key) ?? []), mark]);
         }
         for (const bar of this.allBars) this.nameSession(bar);
-        if (left_out > 0) this.problems.set('events', `${left_out} later events are not shown: there are too many.`);
+        if (left_out > 0)
+            this.problems.set('events', t('{n} later events are not shown: there are too many.', { n: left_out }));
         this.tell();
     }
 
@@ -223,7 +225,7 @@ export class RecordedSource implements TimelineSource {
                 if (isWhole) this.tiles.set(key, { level, first, columns: columnsIn(bytes, names.length, i) });
                 else this.refused.add(key);
             }
-            if (!isWhole) this.problems.set('values', 'Some values cannot be read from the recording.');
+            if (!isWhole) this.problems.set('values', t('Some values cannot be read from the recording.'));
             for (const key of this.tiles.keys()) {
                 if (this.tiles.size <= KEPT) break;
                 this.tiles.delete(key);
@@ -240,14 +242,20 @@ export class RecordedSource implements TimelineSource {
         for (let { first } = this.range; first <= this.range.last && !this.isClosed; first += PIECE) {
             const answer = await this.link.bars({ first, last: Math.min(first + PIECE - 1, this.range.last) });
             if (!answer.success) {
-                this.problems.set('bars', `What parts did is not shown from tick ${first} on: ${answer.message}`);
+                this.problems.set(
+                    'bars',
+                    t('What parts did is not shown from tick {tick} on: {why}', { tick: first, why: answer.message }),
+                );
                 this.tell();
                 return;
             }
             this.takeBars(answer, first);
             this.tell();
             if (this.allBars.length + this.allGaps.length > MOST_BARS) {
-                const text = `What parts did is not shown from tick ${first + PIECE} on: it changes too often.`;
+                const text = t('What parts did is not shown from tick {tick} on: {why}', {
+                    tick: first + PIECE,
+                    why: t('it changes too often.'),
+                });
                 this.problems.set('bars', text);
                 this.tell();
                 return;

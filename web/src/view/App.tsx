@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
-
+import { LanguageChoice } from '../language/LanguageChoice.tsx';
+import { later, t } from '../language/language.ts';
 import { Operator, Release, Speed } from '../operate/Operator.tsx';
 import { store, useStill, useStore } from '../store/store.ts';
 import { disconnect } from '../text/blueprint_edits.ts';
@@ -16,7 +17,7 @@ import { Files, Runs, Shelves } from './Shelves.tsx';
 import { isStopKey, StopBar } from './StopBar.tsx';
 import { TextEditor } from './TextEditor.tsx';
 
-const KEPT = 'What was not saved is kept in this browser.';
+const KEPT = later('What was not saved is kept in this browser.');
 
 function isTyping(target: EventTarget | null): boolean {
     const element = target as HTMLElement | null;
@@ -147,7 +148,7 @@ export function App() {
     return (
         <>
             <StopBar />
-            <Entered title="Blueprint editor" remark={it.docs.all.length > 0 ? KEPT : ''}>
+            <Entered title={t('Blueprint editor')} remark={it.docs.all.length > 0 ? t(KEPT) : ''}>
                 <div className="app" inert={it.talk.dialog !== null}>
                     <Top />
                     <Lost hasBlueprints />
@@ -170,7 +171,7 @@ function Top() {
     const stopped = robot.protective_stop === true || it.link.live.blueprints.protective_stop === true;
     return (
         <header className={stopped ? 'top stopped' : 'top'}>
-            <h1>Blueprints</h1>
+            <h1>{t('Blueprints')}</h1>
             <div
                 className="people"
                 title={it.link.live.people.log
@@ -179,18 +180,17 @@ function Top() {
                 <Operator />
                 <button
                     className="small"
-                    title="Your name, as others see it and the log has it"
+                    title={t('Your name, as others see it and the log has it')}
                     onClick={() => it.talk.show({ kind: 'name' })}>
                     {it.me.person?.name}
                 </button>
-                <span className="quiet">
-                    {it.link.live.people.here.length} {it.link.live.people.here.length === 1 ? 'page' : 'pages'}
-                </span>
+                <span className="quiet">{t('{n} page|{n} pages', { n: it.link.live.people.here.length })}</span>
             </div>
             <Speed />
-            <button className="small" aria-label="Keys and help" onClick={() => it.talk.show({ kind: 'help' })}>
+            <button className="small" aria-label={t('Keys and help')} onClick={() => it.talk.show({ kind: 'help' })}>
                 ?
             </button>
+            <LanguageChoice />
             <Release />
         </header>
     );
@@ -244,19 +244,15 @@ function Left() {
         window.addEventListener('show-panel', take);
         return () => window.removeEventListener('show-panel', take);
     }, []);
+    const names: [string, string][] = [
+        ['skills', t('Skills')],
+        ['files', t('Files')],
+        ['runs', t('Runs')],
+    ];
     return (
-        <aside className="left" aria-label="Skills and files" aria-busy={!store.library.isLoaded}>
-            <Tabs
-                label="Left"
-                names={[
-                    ['skills', 'Skills'],
-                    ['files', 'Files'],
-                    ['runs', 'Runs'],
-                ]}
-                active={tab}
-                change={setTab}
-            />
-            <div className="scroll" role="tabpanel" aria-label={tab}>
+        <aside className="left" aria-label={t('Skills and files')} aria-busy={!store.library.isLoaded}>
+            <Tabs label={t('Left')} names={names} active={tab} change={setTab} />
+            <div className="scroll" role="tabpanel" aria-label={names.find(([name]) => name === tab)?.[1]}>
                 {tab === 'skills' ? <Shelves /> : tab === 'files' ? <Files /> : <Runs />}
             </div>
         </aside>
@@ -286,18 +282,14 @@ function Right() {
         return () => window.removeEventListener('show-panel', take);
     }, []);
     const active = state !== undefined && state !== 'ended';
+    const names: [string, string][] = [
+        ['form', t('Properties')],
+        ['run', active ? `${t('Run')} ●` : t('Run')],
+    ];
     return (
-        <aside className="right" aria-label="Properties and run">
-            <Tabs
-                label="Right"
-                names={[
-                    ['form', 'Properties'],
-                    ['run', active ? 'Run ●' : 'Run'],
-                ]}
-                active={tab}
-                change={setTab}
-            />
-            <div className="scroll" role="tabpanel" aria-label={tab}>
+        <aside className="right" aria-label={t('Properties and run')}>
+            <Tabs label={t('Right')} names={names} active={tab} change={setTab} />
+            <div className="scroll" role="tabpanel" aria-label={names.find(([name]) => name === tab)?.[1]}>
                 {tab === 'form' ? <Inspector /> : <RunPanel />}
             </div>
         </aside>
@@ -312,24 +304,24 @@ function Centre() {
     const isChanged = doc !== undefined && doc.history.text !== doc.savedText;
     return (
         <main className="centre">
-            <nav className="docs" aria-label="Open blueprints">
+            <nav className="docs" aria-label={t('Open blueprints')}>
                 {it.docs.all.map((each, n) => (
                     <div key={each.key} className={n === it.docs.active ? 'doc-tab active' : 'doc-tab'}>
                         <button
                             aria-current={n === it.docs.active ? 'page' : undefined}
                             onClick={() => it.docs.activate(n)}>
-                            {each.graph.name || 'unnamed'}
-                            {each.history.text !== each.savedText && <span title="not saved"> ●</span>}
+                            {each.graph.name || t('unnamed')}
+                            {each.history.text !== each.savedText && <span title={t('not saved')}> ●</span>}
                         </button>
                         <button
                             className="small"
-                            aria-label={`Close ${each.graph.name}`}
+                            aria-label={t('Close {name}', { name: each.graph.name })}
                             onClick={() => {
                                 if (each.history.text === each.savedText) it.docs.close(n);
                                 else
                                     it.talk.confirm(
-                                        `Close ${each.graph.name || 'it'} without saving?`,
-                                        'Close it',
+                                        t('Close {name} without saving?', { name: each.graph.name || t('it') }),
+                                        t('Close it'),
                                         () => it.docs.close(it.docs.all.findIndex((other) => other.key === each.key)),
                                     );
                             }}>
@@ -339,8 +331,8 @@ function Centre() {
                 ))}
                 <button
                     className="small new-doc"
-                    aria-label="New blueprint"
-                    title="New blueprint"
+                    aria-label={t('New blueprint')}
+                    title={t('New blueprint')}
                     onClick={() => it.talk.show({ kind: 'new' })}>
                     +
                 </button>
@@ -351,18 +343,18 @@ function Centre() {
                         it.picture.view = it.picture.view === 'robot' ? 'picture' : 'robot';
                         it.changes.tell();
                     }}>
-                    Robot
+                    {t('Robot')}
                 </button>
             </nav>
             {doc && (
-                <div className="tools" role="toolbar" aria-label="Edit">
+                <div className="tools" role="toolbar" aria-label={t('Edit')}>
                     <button
                         aria-pressed={it.picture.view === 'picture'}
                         onClick={() => {
                             it.picture.view = 'picture';
                             it.changes.tell();
                         }}>
-                        Picture
+                        {t('Picture')}
                     </button>
                     <button
                         aria-pressed={it.picture.view === 'text'}
@@ -370,14 +362,17 @@ function Centre() {
                             it.picture.view = 'text';
                             it.changes.tell();
                         }}>
-                        Text
+                        {t('Text')}
                     </button>
                     <span className="gap" />
-                    <button disabled={doc.history.past.length === 0} onClick={() => it.docs.undo()} title="Ctrl+Z">
-                        Undo
+                    <button disabled={doc.history.past.length === 0} onClick={() => it.docs.undo()} title={t('Ctrl+Z')}>
+                        {t('Undo')}
                     </button>
-                    <button disabled={doc.history.future.length === 0} onClick={() => it.docs.redo()} title="Ctrl+Y">
-                        Redo
+                    <button
+                        disabled={doc.history.future.length === 0}
+                        onClick={() => it.docs.redo()}
+                        title={t('Ctrl+Y')}>
+                        {t('Redo')}
                     </button>
                     <button
                         disabled={!hasPlaces(doc.graph)}
@@ -386,22 +381,22 @@ function Centre() {
                             it.picture.fitWanted += 1;
                             it.changes.tell();
                         }}
-                        title="Place all nodes anew">
-                        Arrange
+                        title={t('Place all nodes anew')}>
+                        {t('Arrange')}
                     </button>
                     <button
                         onClick={() => {
                             it.picture.fitWanted += 1;
                             it.changes.tell();
                         }}
-                        title="Alt+0">
-                        Fit
+                        title={t('Alt+0')}>
+                        {t('Fit')}
                     </button>
                     <input
                         className="find-node"
                         list="node-names"
-                        placeholder="Find a node"
-                        aria-label="Find a node"
+                        placeholder={t('Find a node')}
+                        aria-label={t('Find a node')}
                         onChange={(event) => {
                             const id = event.target.value;
                             if (doc.graph.nodes.some((node) => node.id === id)) it.docs.select([id]);
@@ -414,22 +409,24 @@ function Centre() {
                     </datalist>
                     <span className="gap" />
                     {doc.savedName !== '' && !doc.graph.isProgram && (
-                        <button onClick={() => it.talk.show({ kind: 'expand', name: doc.savedName })}>Expand</button>
+                        <button onClick={() => it.talk.show({ kind: 'expand', name: doc.savedName })}>
+                            {t('Expand')}
+                        </button>
                     )}
                     {mistakes > 0 && !doc.graph.isProgram && (
                         <button
                             disabled={!isChanged || !it.me.mayOperate || doc.readOnly || doc.graph.problem !== ''}
                             onClick={() => void it.versions.save({ draft: true })}
-                            title="Keep it with its mistakes; it cannot be run">
-                            Keep draft
+                            title={t('Keep it with its mistakes; it cannot be run')}>
+                            {t('Keep draft')}
                         </button>
                     )}
                     <button
                         className="primary"
                         disabled={!isChanged || !it.me.mayOperate || doc.readOnly}
                         onClick={() => void it.versions.save()}
-                        title="Ctrl+S">
-                        Save
+                        title={t('Ctrl+S')}>
+                        {t('Save')}
                     </button>
                 </div>
             )}
@@ -447,16 +444,18 @@ function Centre() {
                 <footer
                     className="mistakes"
                     role="status"
-                    aria-label="Mistakes"
+                    aria-label={t('Mistakes')}
                     aria-busy={doc.checked !== doc.history.text}>
                     {doc.mistakes.length === 0 ? (
-                        <p className="good-line">{doc.checked === doc.history.text ? 'No mistakes.' : 'Checking …'}</p>
+                        <p className="good-line">
+                            {t(doc.checked === doc.history.text ? 'No mistakes.' : 'Checking …')}
+                        </p>
                     ) : (
                         <details open={mistakes > 0}>
                             <summary>
-                                {mistakes > 0 && `${mistakes} ${mistakes === 1 ? 'mistake' : 'mistakes'}`}
+                                {mistakes > 0 && t('{n} mistake|{n} mistakes', { n: mistakes })}
                                 {mistakes > 0 && warnings > 0 && ', '}
-                                {warnings > 0 && `${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`}
+                                {warnings > 0 && t('{n} warning|{n} warnings', { n: warnings })}
                             </summary>
                             <ul>
                                 {doc.mistakes.slice(0, 50).map((mistake, n) => (
@@ -466,7 +465,7 @@ function Centre() {
                                             onClick={() => mistake.node && it.docs.select([mistake.node])}>
                                             {mistake.line > 0 && (
                                                 <b>
-                                                    line {mistake.line}
+                                                    {t('line {line}', { line: mistake.line })}
                                                     {mistake.node && `, ${mistake.node}`}:{' '}
                                                 </b>
                                             )}
@@ -495,47 +494,72 @@ function Versions() {
     const ran = it.drawn.ran(records);
     const newest = it.versions.newestOf(doc);
     const others = it.docs.othersDraft;
-    const changes = isChanged ? 'other changes' : 'changes';
+    const from = doc.basedOn > 0 ? t('version {version}', { version: doc.basedOn }) : t('another text');
+    const shown = isChanged ? t('{text}, with changes that are not saved', { text: from }) : from;
     return (
         <div className="versions" role="status">
             {compared === 'other' && ran && (
                 <p className="banner bad">
-                    What {it.runs.replay ? 'ran' : 'runs'} is{' '}
-                    {ran.text !== null ? `a text of ${name} that was not kept` : `version ${ran.version} of ${name}`}
-                    {'; shown is '}
-                    {doc.basedOn > 0 ? `version ${doc.basedOn}` : 'another text'}
-                    {isChanged && ', with changes that are not saved'}. The run is not drawn here.{' '}
+                    {t(
+                        it.runs.replay
+                            ? 'What ran is {what}; shown is {shown}.'
+                            : 'What runs is {what}; shown is {shown}.',
+                        {
+                            what:
+                                ran.text !== null
+                                    ? t('a text of {name} that was not kept', { name })
+                                    : t('version {version} of {name}', { version: ran.version, name }),
+                            shown,
+                        },
+                    )}{' '}
+                    {t('The run is not drawn here.')}{' '}
                     <button onClick={() => void it.versions.openVersion(name, ran)}>
-                        Show what {it.runs.replay ? 'ran' : 'runs'}
+                        {t(it.runs.replay ? 'Show what ran' : 'Show what runs')}
                     </button>
                 </p>
             )}
             {compared === 'unknown' && it.runs.replay && (
-                <p className="banner">The log does not say which version ran: the picture may be another one.</p>
+                <p className="banner">{t('The log does not say which version ran: the picture may be another one.')}</p>
             )}
             {it.drawn.otherProgram !== '' && (
                 <p className="banner bad">
-                    What runs is version {it.drawn.otherProgram.split('@')[1]} of {name}; shown is{' '}
-                    {doc.basedOn > 0 ? `version ${doc.basedOn}` : 'another text'}
-                    {isChanged && ', with changes that are not saved'}. Its states are not drawn here.{' '}
-                    <button onClick={() => void it.versions.openProgram(it.drawn.otherProgram)}>Show what runs</button>
+                    {t('What runs is {what}; shown is {shown}.', {
+                        what: t('version {version} of {name}', { version: it.drawn.otherProgram.split('@')[1], name }),
+                        shown,
+                    })}{' '}
+                    {t('Its states are not drawn here.')}{' '}
+                    <button onClick={() => void it.versions.openProgram(it.drawn.otherProgram)}>
+                        {t('Show what runs')}
+                    </button>
                 </p>
             )}
             {newest > doc.basedOn && doc.basedOn > 0 && (
                 <p className="banner">
-                    Version {newest} of {doc.savedName} is there; this is version {doc.basedOn}
-                    {isChanged && ' with your changes'}. Start runs what is shown.{' '}
+                    {t(
+                        isChanged
+                            ? 'Version {newest} of {name} is there; this is version {version} with your changes.'
+                            : 'Version {newest} of {name} is there; this is version {version}.',
+                        { newest, name: doc.savedName, version: doc.basedOn },
+                    )}{' '}
+                    {t('Start runs what is shown.')}{' '}
                     <button onClick={() => void it.versions.openNewest()}>
-                        {isChanged && !doc.readOnly ? `Compare with version ${newest}` : `Show version ${newest}`}
+                        {t(isChanged && !doc.readOnly ? 'Compare with version {version}' : 'Show version {version}', {
+                            version: newest,
+                        })}
                     </button>
                 </p>
             )}
             {others && (
                 <p className="banner">
-                    Another page of this browser has {changes} of {name} that are not saved.{' '}
-                    {isChanged && 'Both are kept; who saves second is shown both. '}
+                    {t(
+                        isChanged
+                            ? 'Another page of this browser has other changes of {name} that are not saved.'
+                            : 'Another page of this browser has changes of {name} that are not saved.',
+                        { name },
+                    )}{' '}
+                    {isChanged && `${t('Both are kept; who saves second is shown both.')} `}
                     <button onClick={() => it.docs.open(others.text, { savedText: others.text, readOnly: true })}>
-                        Show them
+                        {t('Show them')}
                     </button>
                 </p>
             )}

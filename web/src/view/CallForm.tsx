@@ -1,3 +1,4 @@
+import { later, t } from '../language/language.ts';
 import type { Mistake } from '../store/mistakes.ts';
 import { useStore } from '../store/store.ts';
 import { setField, typed } from '../text/blueprint_edits.ts';
@@ -33,9 +34,9 @@ export function General({ mistakes }: { mistakes: readonly Mistake[] }) {
 
 /** What only nodes have: key, label, what holds without it, what it means. */
 export const BOUNDS: [string, string, string, string][] = [
-    ['retry', 'Retry after failures', '0', 'times'],
-    ['repeat', 'Repeat after successes', '0', 'times'],
-    ['timeout', 'Time-out [s]', 'none', 'After it, an attempt is cancelled: result timeout.'],
+    ['retry', later('Retry after failures'), '0', later('times')],
+    ['repeat', later('Repeat after successes'), '0', later('times')],
+    ['timeout', later('Time-out [s]'), later('none'), later('After it, an attempt is cancelled: result timeout.')],
 ];
 
 /** Whether a field of a call's form shows a mistake. */
@@ -76,10 +77,10 @@ export function CallFields({ content, path, mistakes }: { content: Json; path: P
             )}
             {skill?.origin === 'action_type' && (
                 <Expression
-                    label="Until"
+                    label={t('Until')}
                     value={asText(content.until)}
                     placeholder="is_done"
-                    hint="The condition that ends it; its own variables have bare names."
+                    hint={t('The condition that ends it; its own variables have bare names.')}
                     bad={badAt(own, [...path, 'until'])}
                     change={(value) => put('until', value === '' ? undefined : value)}
                 />
@@ -117,13 +118,13 @@ function Parts({
     const roles = Object.keys(isRecord(it.docs.doc?.graph.content.roles) ? it.docs.doc.graph.content.roles : {});
     return (
         <section>
-            <h3>Parts</h3>
+            <h3>{t('Parts')}</h3>
             {skill.parts.map((text) => {
                 const role = text.split(':')[0] ?? '';
                 const usual = /\((.*)\)/.exec(text)?.[1] ?? '';
                 const options: [string, string][] = [
-                    ['', usual === '' ? 'choose a part' : `${usual} (usual)`],
-                    ...roles.map((each): [string, string] => [each, `${each} (role)`]),
+                    ['', usual === '' ? t('choose a part') : t('{value} (usual)', { value: usual })],
+                    ...roles.map((each): [string, string] => [each, t('{name} (role)', { name: each })]),
                     ...it.library.partsFor(text).map((each): [string, string] => [each, each]),
                 ];
                 return (
@@ -165,7 +166,7 @@ function BuiltIn({
     const own = mistakes.filter((mistake) => !others.some((other) => isUnder(mistake.place, other)));
     const bad = badAt(own, field === kind.fields[0] ? [...path, kind.name] : at);
     const put = (next: Value): void => it.docs.edit((text) => set(text, at, next), `field ${at.join('.')}`);
-    const { label, hint } = field;
+    const [label, hint] = [t(field.label), t(field.hint)];
     switch (field.form) {
         case 'seconds':
             return (
@@ -205,7 +206,7 @@ function BuiltIn({
         case 'branches':
             return <Branches content={content} kind={kind.name} field={field} path={path} mistakes={mistakes} />;
         default:
-            return <p className="bad-hint">{label}: this page has no form for it. Edit the text.</p>;
+            return <p className="bad-hint">{t('{label}: this page has no form for it. Edit the text.', { label })}</p>;
     }
 }
 
@@ -228,7 +229,7 @@ function Values({
         <section>
             <h3>{label}</h3>
             {values.length === 0 && (
-                <p className="quiet">Declare a value of the blueprint first: select nothing, then “Values”.</p>
+                <p className="quiet">{t('Declare a value of the blueprint first: select nothing, then “Values”.')}</p>
             )}
             {Object.keys(given)
                 .filter((name) => !values.includes(name))
@@ -243,7 +244,7 @@ function Values({
                     label={name}
                     value={textAt([...at, name], given[name])}
                     isCondition={false}
-                    placeholder="stays"
+                    placeholder={t('stays')}
                     bad={badAt(mistakes, [...at, name])}
                     change={(value) => {
                         const next = value.trim() === '' ? undefined : typed(value, 'float');
@@ -273,8 +274,8 @@ function Branches({
     const names = Object.keys(branches);
     return (
         <section>
-            <h3>{field.label}</h3>
-            <p className="hint">{field.hint}</p>
+            <h3>{t(field.label)}</h3>
+            <p className="hint">{t(field.hint)}</p>
             {names.map((name) => (
                 <BranchForm
                     key={name}
@@ -286,7 +287,7 @@ function Branches({
                     mistakes={mistakes}
                 />
             ))}
-            <button onClick={() => it.docs.edit((text) => addBranch(text, path, kind))}>Add a branch</button>
+            <button onClick={() => it.docs.edit((text) => addBranch(text, path, kind))}>{t('Add a branch')}</button>
         </section>
     );
 }
@@ -317,34 +318,35 @@ function BranchForm({
     const options: [string, string][] = [
         ...allKinds()
             .filter(({ name }) => !it.library.skill(name))
-            .map(({ name }): [string, string] => [name, name.replace('_', ' ')]),
+            .map(({ name }): [string, string] => [name, t(name.replace('_', ' '))]),
         ...it.library.skills
             .filter((each) => each.name !== it.docs.doc?.graph.name)
             .map((each): [string, string] => [each.name, `${each.name} (${levelName(each.level)})`]),
     ];
     return (
-        <details className="branch" aria-label={`Branch ${name}`} open>
+        <details className="branch" aria-label={t('Branch {name}', { name })} open>
             <summary>
                 {name}
-                <span className="quiet">: {does === 'skill' ? String(content.skill) : does.replace('_', ' ')}</span>
+                <span className="quiet">: {does === 'skill' ? String(content.skill) : t(does.replace('_', ' '))}</span>
                 {own.length > 0 && (
-                    <span className="mistake-sign" role="img" aria-label="has a mistake">
+                    <span className="mistake-sign" role="img" aria-label={t('has a mistake')}>
                         !
                     </span>
                 )}
             </summary>
             <General mistakes={general} />
             <NameField
-                label="Name of the branch"
+                label={t('Name of the branch')}
                 value={name}
                 change={(to) => {
-                    if (!NAME.test(to)) return it.talk.say(BAD_NAME, true);
-                    if (names.includes(to)) return it.talk.say(`There is a branch ${to} already.`, true);
+                    if (!NAME.test(to)) return it.talk.say(t(BAD_NAME), true);
+                    if (names.includes(to))
+                        return it.talk.say(t('There is a branch {name} already.', { name: to }), true);
                     it.docs.edit((text) => renameBranch(text, path, kind, name, to));
                 }}
             />
             <Choice
-                label="What it does"
+                label={t('What it does')}
                 value={does === 'skill' ? String(content.skill) : does}
                 options={options}
                 bad={badAt(own, [...at, 'skill'])}
@@ -355,10 +357,10 @@ function BranchForm({
             <CallFields content={content} path={at} mistakes={own} />
             <div className="row end">
                 <button
-                    aria-label={`Remove branch ${name}`}
+                    aria-label={t('Remove branch {name}', { name })}
                     disabled={names.length < 2}
                     onClick={() => it.docs.edit((text) => removeBranch(text, path, kind, name))}>
-                    Remove this branch
+                    {t('Remove this branch')}
                 </button>
             </div>
         </details>

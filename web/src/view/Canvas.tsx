@@ -24,6 +24,7 @@ import {
     useUpdateNodeInternals,
 } from '@xyflow/react';
 import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { later, t } from '../language/language.ts';
 import { ask } from '../server.ts';
 import type { Laid } from '../store/picture.ts';
 import { activeStates } from '../store/program_live.ts';
@@ -59,24 +60,24 @@ export interface NodeData extends Record<string, unknown> {
 }
 
 const LEVELS: Record<string, string> = {
-    capability: 'capability',
-    meta_skill: 'meta skill',
-    motion_skill: 'motion skill',
-    behavior_skill: 'behavior skill',
-    blueprint: 'blueprint',
+    capability: later('capability'),
+    meta_skill: later('meta skill'),
+    motion_skill: later('motion skill'),
+    behavior_skill: later('behavior skill'),
+    blueprint: later('blueprint'),
 };
 
 export function levelName(level: string): string {
-    return LEVELS[level] ?? level;
+    return t(LEVELS[level] ?? level);
 }
 
 export const STATES: Record<string, string> = {
-    runs: 'runs',
-    ends: 'is being cancelled',
-    asks: 'asks',
-    before: 'stands before',
-    after: 'stands after',
-    cut: 'was stopped',
+    runs: later('runs'),
+    ends: later('is being cancelled'),
+    asks: later('asks'),
+    before: later('stands before'),
+    after: later('stands after'),
+    cut: later('was stopped'),
 };
 
 const SkillNode = memo(function SkillNode({ data, selected }: NodeProps<Node<NodeData>>) {
@@ -87,7 +88,7 @@ const SkillNode = memo(function SkillNode({ data, selected }: NodeProps<Node<Nod
         return (
             <div className="end-node" style={{ width: box.width, height: box.height }}>
                 <Handle type="target" position={Position.Top} id="in" />
-                ends: {box.end}
+                {t('ends: {end}', { end: box.end })}
             </div>
         );
     }
@@ -108,27 +109,27 @@ const SkillNode = memo(function SkillNode({ data, selected }: NodeProps<Node<Nod
             title={data.mistake || undefined}>
             <Handle type="target" position={Position.Top} id="in" />
             <div className="node-head">
-                {data.breakpoint && <span className="breakpoint" title="breakpoint" />}
+                {data.breakpoint && <span className="breakpoint" title={t('breakpoint')} />}
                 <span className="node-id">{node.id}</span>
-                {data.isStart && <span className="chip start-chip">start</span>}
+                {data.isStart && <span className="chip start-chip">{t('start')}</span>}
                 {data.count > 1 && <span className="chip">{data.count}×</span>}
-                {data.state !== '' && <span className="chip state-chip">{STATES[data.state] ?? data.state}</span>}
+                {data.state !== '' && <span className="chip state-chip">{t(STATES[data.state] ?? data.state)}</span>}
                 {data.state === '' && data.result !== '' && <span className="chip result-chip">{data.result}</span>}
-                {data.jump && <span className="chip jump-chip">jump waits</span>}
+                {data.jump && <span className="chip jump-chip">{t('jump waits')}</span>}
                 {data.mistake !== '' && (
-                    <span className="mistake-sign" role="img" aria-label="mistake">
+                    <span className="mistake-sign" role="img" aria-label={t('mistake')}>
                         !
                     </span>
                 )}
             </div>
-            <div className="node-skill">{node.skill || node.kind.replace('_', ' ') || 'does nothing yet'}</div>
+            <div className="node-skill">{node.skill || t(node.kind.replace('_', ' ')) || t('does nothing yet')}</div>
             {(data.governs || node.detail) !== '' && (
                 <div className={data.governs ? 'node-detail governs' : 'node-detail'}>
                     {data.governs || node.detail}
                 </div>
             )}
             {data.reaction !== '' && (
-                <div className="reaction-mark" title="A reaction leads here from any node">
+                <div className="reaction-mark" title={t('A reaction leads here from any node')}>
                     ⚡ {data.reaction}
                 </div>
             )}
@@ -140,7 +141,7 @@ const SkillNode = memo(function SkillNode({ data, selected }: NodeProps<Node<Nod
                             type="source"
                             position={Position.Bottom}
                             id={port.name}
-                            title={`Draw from here: what follows ${port.name}`}
+                            title={t('Draw from here: what follows {port}', { port: port.name })}
                         />
                     </div>
                 ))}
@@ -285,9 +286,13 @@ function mapColor(node: Node): string {
 }
 
 const PRO_OPTIONS = { hideAttribution: true };
-const ARIA_LABELS = {
-    'node.a11yDescription.default': 'Press Enter to select, arrow keys to move, F2 to rename, Delete to remove.',
-};
+const ariaLabels = () => ({
+    'controls.ariaLabel': t('Control Panel'),
+    'controls.zoomIn.ariaLabel': t('Zoom In'),
+    'controls.zoomOut.ariaLabel': t('Zoom Out'),
+    'controls.fitView.ariaLabel': t('Fit View'),
+    'node.a11yDescription.default': t('Press Enter to select, arrow keys to move, F2 to rename, Delete to remove.'),
+});
 const NODE_TYPES = { skill: SkillNode };
 const EDGE_TYPES = { link: LinkEdge };
 const NOWHERE: Laid = { structure: '', places: {}, bends: {} };
@@ -340,6 +345,7 @@ function useOutline(nodes: Node<NodeData>[]): Node<NodeData>[] {
 }
 
 function Flow() {
+    const labels = useMemo(ariaLabels, []);
     const it = useStore();
     const doc = it.docs.doc;
     const flow = useReactFlow<Node<NodeData>, Edge<LinkData>>();
@@ -430,7 +436,9 @@ function Flow() {
                 draggable: box.node !== null && !doc.readOnly,
                 selectable: box.node !== null,
                 focusable: box.node !== null,
-                ariaLabel: box.node ? `Node ${box.id}: ${box.node.skill || box.node.kind}` : `End ${box.end}`,
+                ariaLabel: box.node
+                    ? t('Node {node}: {what}', { node: box.id, what: box.node.skill || box.node.kind })
+                    : t('End {name}', { name: box.end }),
                 ariaRole: 'button',
                 data: {
                     box,
@@ -453,7 +461,7 @@ function Flow() {
                     draggable: !doc.readOnly,
                     selectable: true,
                     focusable: true,
-                    ariaLabel: `Folded ${box.fold.name}: ${ids.join(', ')}`,
+                    ariaLabel: t('Folded {name}: {nodes}', { name: box.fold.name, nodes: ids.join(', ') }),
                 }),
             };
         });
@@ -540,7 +548,7 @@ function Flow() {
                 target: link.to,
                 targetHandle: 'in',
                 selected: chosen,
-                ariaLabel: `From ${link.from} on ${link.port} to ${link.to}`,
+                ariaLabel: t('From {from} on {port} to {to}', { ...link }),
                 markerEnd: {
                     type: MarkerType.ArrowClosed,
                     width: 16,
@@ -722,31 +730,34 @@ function Flow() {
                 onlyRenderVisibleElements={graph.nodes.length > 80}
                 proOptions={PRO_OPTIONS}
                 nodesConnectable={!doc.readOnly}
-                ariaLabelConfig={ARIA_LABELS}>
+                ariaLabelConfig={labels}>
                 <Background variant={BackgroundVariant.Dots} gap={20} size={1.2} color="#cbd5e1" />
                 <Controls showInteractive={false} />
                 {graph.nodes.length > 6 && (
-                    <MiniMap pannable zoomable nodeColor={mapColor} ariaLabel="Map of all nodes" />
+                    <MiniMap pannable zoomable nodeColor={mapColor} ariaLabel={t('Map of all nodes')} />
                 )}
                 {doc.graph.problem !== '' && (
                     <Panel position="top-center">
                         <div className="banner bad">
-                            The text cannot be read now; this is the last picture. {doc.graph.problem}
+                            {t('The text cannot be read now; this is the last picture.')} {doc.graph.problem}
                         </div>
                     </Panel>
                 )}
                 {graph.nodes.length === 0 && graph.is === null && (
                     <Panel position="top-center">
                         <div className="banner">
-                            Drag {graph.isProgram ? 'an action' : 'a skill'} here from the left, or select one there and
-                            press Enter.
+                            {t(
+                                graph.isProgram
+                                    ? 'Drag an action here from the left, or select one there and press Enter.'
+                                    : 'Drag a skill here from the left, or select one there and press Enter.',
+                            )}
                         </div>
                     </Panel>
                 )}
                 {graph.is !== null && (
                     <Panel position="top-center">
                         <div className="banner">
-                            This skill is one call: {String(graph.is.skill ?? '')}. Its text shows it.
+                            {t('This skill is one call: {skill}. Its text shows it.', { skill: graph.is.skill ?? '' })}
                         </div>
                     </Panel>
                 )}
@@ -823,30 +834,30 @@ function NodeMenu({
         <div
             className="menu"
             role="menu"
-            aria-label={`Node ${node}`}
+            aria-label={t('Node {node}', { node })}
             style={{ left: Math.min(x, window.innerWidth - 250), top }}
             onKeyDown={(event) => menuKeys(event, close)}>
             {runs &&
                 !it.docs.doc?.graph.isProgram &&
                 item(
-                    'Jump here after the present node',
+                    t('Jump here after the present node'),
                     () => it.orders.control('jump', { node: fullPath(node) }),
                     true,
                 )}
             {runs &&
                 !it.docs.doc?.graph.isProgram &&
-                item('Jump here now', () => it.orders.control('jump', { node: fullPath(node), now: true }))}
+                item(t('Jump here now'), () => it.orders.control('jump', { node: fullPath(node), now: true }))}
             {runs &&
                 !it.docs.doc?.graph.isProgram &&
-                item('Jump here, then come back', () =>
+                item(t('Jump here, then come back'), () =>
                     it.orders.control('jump', { node: fullPath(node), come_back: true }),
                 )}
             {runs &&
                 !it.docs.doc?.graph.isProgram &&
-                item('Skip it, as done', () => it.orders.control('skip', { node: fullPath(node), value: 'done' }))}
+                item(t('Skip it, as done'), () => it.orders.control('skip', { node: fullPath(node), value: 'done' }))}
             {it.docs.doc?.graph.isProgram &&
                 item(
-                    'The program starts with it, or not',
+                    t('The program starts with it, or not'),
                     () =>
                         it.docs.edit((text) =>
                             setStart(text, node, !it.docs.doc?.graph.nodes.find((each) => each.id === node)?.isStart),
@@ -855,25 +866,25 @@ function NodeMenu({
                 )}
             {!runs &&
                 !it.docs.doc?.graph.isProgram &&
-                item('Start here', () => void it.orders.start({ start_at: node }), true)}
+                item(t('Start here'), () => void it.orders.start({ start_at: node }), true)}
             {!it.docs.doc?.graph.isProgram &&
-                item('Breakpoint before it, on or off', () => it.orders.toggleBreakpoint(node))}
-            {skill !== '' && item(`Open ${skill}`, () => void it.versions.openSkill(skill))}
-            {item('Copy as text', () => {
+                item(t('Breakpoint before it, on or off'), () => it.orders.toggleBreakpoint(node))}
+            {skill !== '' && item(t('Open {name}', { name: skill }), () => void it.versions.openSkill(skill))}
+            {item(t('Copy as text'), () => {
                 it.docs.select([node]);
                 void it.building.copy();
             })}
             {!it.docs.doc?.graph.isProgram &&
-                item('Fold the selection into one box', () => {
+                item(t('Fold the selection into one box'), () => {
                     if (!it.docs.doc?.selection.includes(node)) it.docs.select([node]);
                     it.building.foldOrUnfold();
                 })}
             {!it.docs.doc?.graph.isProgram &&
-                item('Make a skill of the selection', () => {
+                item(t('Make a skill of the selection'), () => {
                     if (!it.docs.doc?.selection.includes(node)) it.docs.select([node]);
                     it.talk.show({ kind: 'extract' });
                 })}
-            {item('Delete', () => {
+            {item(t('Delete'), () => {
                 it.docs.select([node]);
                 it.building.remove();
             })}
@@ -885,12 +896,17 @@ function Welcome() {
     const it = useStore();
     return (
         <div className="welcome">
-            <h2>Draw what the robot shall do</h2>
-            <p>A blueprint is a picture of nodes. Each node is a skill of the robot; the links say what comes next.</p>
+            <h2>{t('Draw what the robot shall do')}</h2>
+            <p>
+                {t(
+                    'A blueprint is a picture of nodes. Each node is a skill of the robot; the links say what comes ' +
+                        'next.',
+                )}
+            </p>
             <button className="primary" onClick={() => it.talk.show({ kind: 'new' })}>
-                New blueprint
+                {t('New blueprint')}
             </button>
-            <p>Or open one from the left.</p>
+            <p>{t('Or open one from the left.')}</p>
         </div>
     );
 }

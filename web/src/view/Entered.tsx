@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-
+import { t } from '../language/language.ts';
 import { useStillPage } from '../store/page.ts';
 
 /**
@@ -25,14 +25,14 @@ export function Entered({
                 <h1>{title}</h1>
                 <p role="alert">{it.me.refused}</p>
                 {remark !== '' && <p>{remark}</p>}
-                <p>STOP works from here as well.</p>
+                <p>{t('STOP works from here as well.')}</p>
             </main>
         );
     }
     if (!it.me.person && !draws)
         return (
             <main className="refused">
-                <p>Connecting …</p>
+                <p>{t('Connecting …')}</p>
             </main>
         );
     return children;

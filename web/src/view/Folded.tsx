@@ -1,6 +1,6 @@
 import { Handle, Position } from '@xyflow/react';
 import { useEffect, useRef } from 'react';
-
+import { t } from '../language/language.ts';
 import { useStore } from '../store/store.ts';
 import { dissolve, type Fold, renameFold } from '../text/folds.ts';
 import { BAD_NAME, NAME } from '../text/names.ts';
@@ -22,27 +22,25 @@ export function FoldedNode({ data, fold, selected }: { data: NodeData; fold: Fol
         <div
             className={classes.filter(Boolean).join(' ')}
             style={{ width: box.width, minHeight: box.height }}
-            title={data.mistake || 'Folded: a double click unfolds it'}
+            title={data.mistake || t('Folded: a double click unfolds it')}
             onDoubleClick={() => it.building.unfold(fold.name)}>
             <Handle type="target" position={Position.Top} id="in" isConnectable={false} />
             <div className="node-head">
-                {data.breakpoint && <span className="breakpoint" title="breakpoint" />}
+                {data.breakpoint && <span className="breakpoint" title={t('breakpoint')} />}
                 <span className="node-id">{fold.name}</span>
-                {data.isStart && <span className="chip start-chip">start</span>}
-                <span className="chip">
-                    {fold.nodes.length} {fold.nodes.length === 1 ? 'node' : 'nodes'}
-                </span>
-                {data.state !== '' && <span className="chip state-chip">{STATES[data.state] ?? data.state}</span>}
-                {data.jump && <span className="chip jump-chip">jump waits</span>}
+                {data.isStart && <span className="chip start-chip">{t('start')}</span>}
+                <span className="chip">{t('{n} node|{n} nodes', { n: fold.nodes.length })}</span>
+                {data.state !== '' && <span className="chip state-chip">{t(STATES[data.state] ?? data.state)}</span>}
+                {data.jump && <span className="chip jump-chip">{t('jump waits')}</span>}
                 {data.mistake !== '' && (
-                    <span className="mistake-sign" role="img" aria-label="mistake">
+                    <span className="mistake-sign" role="img" aria-label={t('mistake')}>
                         !
                     </span>
                 )}
             </div>
             <div className="node-detail">{fold.nodes.join(', ')}</div>
             {data.reaction !== '' && (
-                <div className="reaction-mark" title="A reaction leads here from any node">
+                <div className="reaction-mark" title={t('A reaction leads here from any node')}>
                     ⚡ {data.reaction}
                 </div>
             )}
@@ -53,7 +51,7 @@ export function FoldedNode({ data, fold, selected }: { data: NodeData; fold: Fol
                         position={Position.Bottom}
                         id="out"
                         isConnectable={false}
-                        title="Unfold it to draw links"
+                        title={t('Unfold it to draw links')}
                     />
                 </div>
             </div>
@@ -81,19 +79,19 @@ export function FoldMenu({ x, y, fold, close }: { x: number; y: number; fold: Fo
         <div
             className="menu"
             role="menu"
-            aria-label={`Folded ${fold.name}`}
+            aria-label={t('Folded {name}', { name: fold.name })}
             style={{ left: Math.min(x, window.innerWidth - 250), top: Math.min(y, window.innerHeight - 160) }}
             onKeyDown={(event) => menuKeys(event, close)}>
-            {item('Unfold', () => it.building.unfold(fold.name), true)}
-            {item('Make a skill of its nodes', () => {
+            {item(t('Unfold'), () => it.building.unfold(fold.name), true)}
+            {item(t('Make a skill of its nodes'), () => {
                 it.docs.select(fold.nodes);
                 it.talk.show({ kind: 'extract' });
             })}
-            {item('Copy its nodes as text', () => {
+            {item(t('Copy its nodes as text'), () => {
                 it.docs.select(fold.nodes);
                 void it.building.copy();
             })}
-            {item('Delete its nodes', () => {
+            {item(t('Delete its nodes'), () => {
                 it.docs.select(fold.nodes);
                 it.building.remove();
             })}
@@ -107,22 +105,22 @@ export function FoldForm({ fold }: { fold: Fold }) {
     return (
         <section>
             <NameField
-                label="Name of the box"
+                label={t('Name of the box')}
                 value={fold.name}
                 change={(name) => {
-                    if (!NAME.test(name)) return it.talk.say(BAD_NAME, true);
-                    if (it.building.isNamed(name)) return it.talk.say(`There is a ${name} already.`, true);
+                    if (!NAME.test(name)) return it.talk.say(t(BAD_NAME), true);
+                    if (it.building.isNamed(name)) return it.talk.say(t('There is a {name} already.', { name }), true);
                     it.docs.edit((text) => renameFold(text, fold.name, name));
                 }}
             />
             <p className="quiet">{fold.nodes.join(', ')}</p>
             {fold.open ? (
                 <button className="wide" onClick={() => it.docs.edit((text) => dissolve(text, fold.name))}>
-                    Forget the box
+                    {t('Forget the box')}
                 </button>
             ) : (
                 <button className="primary wide" onClick={() => it.building.unfold(fold.name)}>
-                    Unfold (F)
+                    {t('Unfold (F)')}
                 </button>
             )}
         </section>

@@ -1,4 +1,5 @@
 import { useRef } from 'react';
+import { t } from '../language/language.ts';
 import { kindOfField, Take } from '../operate/Take.tsx';
 import { fieldOf, type Mistake } from '../store/mistakes.ts';
 import { store, useStore } from '../store/store.ts';
@@ -37,12 +38,12 @@ export function Inspector() {
         <div className={doc.readOnly ? 'inspector read-only' : 'inspector'}>
             {doc.readOnly && (
                 <div className="banner">
-                    <p>This version cannot be changed.</p>
-                    <button onClick={() => it.versions.openCopy()}>Make a copy to change</button>
+                    <p>{t('This version cannot be changed.')}</p>
+                    <button onClick={() => it.versions.openCopy()}>{t('Make a copy to change')}</button>
                 </div>
             )}
             <fieldset disabled={doc.readOnly}>
-                <legend className="unseen">Properties</legend>
+                <legend className="unseen">{t('Properties')}</legend>
                 {node ? (
                     doc.graph.isProgram ? (
                         <StateForm node={node} key={node.id} />
@@ -64,25 +65,25 @@ function Several({ count, fold }: { count: number; fold: Fold | undefined }) {
     return (
         <div className="inspector">
             <h2>
-                {count} {it.docs.doc?.graph.isProgram ? 'states' : count === 1 ? 'node' : 'nodes'}
-                {fold && !fold.open && ', folded'}
+                {t(it.docs.doc?.graph.isProgram ? '{n} state|{n} states' : '{n} node|{n} nodes', { n: count })}
+                {fold && !fold.open && t(', folded')}
             </h2>
             {fold && <FoldForm fold={fold} key={fold.name} />}
             {!it.docs.doc?.graph.isProgram && (!fold || fold.open) && (
                 <button className="wide" onClick={() => it.building.foldOrUnfold()}>
-                    {fold ? `Fold into ${fold.name} again (F)` : 'Fold into one box (F)'}
+                    {fold ? t('Fold into {name} again (F)', { name: fold.name }) : t('Fold into one box (F)')}
                 </button>
             )}
             {!it.docs.doc?.graph.isProgram && (
                 <button className="primary wide" onClick={() => it.talk.show({ kind: 'extract' })}>
-                    Make a skill of them
+                    {t('Make a skill of them')}
                 </button>
             )}
             <button className="wide" onClick={() => void it.building.copy()}>
-                Copy as text
+                {t('Copy as text')}
             </button>
             <button className="wide" onClick={() => it.building.remove()}>
-                Delete
+                {t('Delete')}
             </button>
         </div>
     );
@@ -106,15 +107,19 @@ function range(info: ParameterInfo): string {
     const high = info.maximum;
     const parts = [
         low !== null && high !== null
-            ? `${low} to ${high}`
+            ? t('{low} to {high}', { low, high })
             : low !== null
-              ? `at least ${low}`
+              ? t('at least {value}', { value: low })
               : high !== null
-                ? `at most ${high}`
+                ? t('at most {value}', { value: high })
                 : '',
         info.unit,
-        info.length !== '1' && info.length !== '' ? (info.length === 'any' ? 'a list' : `${info.length} values`) : '',
-        info.required ? 'must be given' : '',
+        info.length !== '1' && info.length !== ''
+            ? info.length === 'any'
+                ? t('a list')
+                : t('{n} values', { n: info.length })
+            : '',
+        info.required ? t('must be given') : '',
     ];
     return parts.filter(Boolean).join(', ');
 }
@@ -137,7 +142,7 @@ export function Parameters({
     if (infos.length === 0) return null;
     return (
         <section>
-            <h3>Values</h3>
+            <h3>{t('Values')}</h3>
             {infos.map((info) => {
                 const at = [...path, info.name];
                 const bad =
@@ -160,7 +165,7 @@ export function Parameters({
                             change={change}
                             bad={bad}
                             options={[
-                                ['', `default: ${info.default_value}`],
+                                ['', t('default: {value}', { value: info.default_value })],
                                 ...info.choices.map((each): [string, string] => [each, each]),
                             ]}
                         />
@@ -174,7 +179,7 @@ export function Parameters({
                             value={value}
                             change={change}
                             isCondition={false}
-                            placeholder={info.required ? 'must be given' : info.default_value}
+                            placeholder={info.required ? t('must be given') : info.default_value}
                             hint={hint}
                             bad={bad}
                         />
@@ -213,57 +218,60 @@ function NodeForm({ node }: { node: GraphNode }) {
     return (
         <div>
             <div className="form-head">
-                <h2>{node.skill || node.kind.replace('_', ' ') || 'node'}</h2>
+                <h2>{node.skill || t(node.kind.replace('_', ' ')) || t('node')}</h2>
                 {skill && <span className={`chip level-${skill.level}`}>{levelName(skill.level)}</span>}
             </div>
             {skill && <p className="quiet">{skill.description}</p>}
             <General mistakes={general} />
             <NameField
-                label="Name of the node"
+                label={t('Name of the node')}
                 value={node.id}
                 change={(id) => {
-                    if (!NAME.test(id)) return it.talk.say(BAD_NAME, true);
-                    if (it.building.isNamed(id)) return it.talk.say(`There is a node ${id} already.`, true);
+                    if (!NAME.test(id)) return it.talk.say(t(BAD_NAME), true);
+                    if (it.building.isNamed(id))
+                        return it.talk.say(t('There is a node {name} already.', { name: id }), true);
                     it.docs.edit((text) => renameInFolds(renameNode(text, node.id, id), node.id, id));
                     it.docs.select([id]);
                 }}
             />
             {node.skill !== '' && (
                 <div className="row">
-                    <button onClick={() => void it.versions.openSkill(node.skill)}>Open {node.skill}</button>
+                    <button onClick={() => void it.versions.openSkill(node.skill)}>
+                        {t('Open {name}', { name: node.skill })}
+                    </button>
                 </div>
             )}
             <CallFields content={node.content} path={path} mistakes={mistakes} />
             <Candidates node={node} skill={skill} mistakes={mistakes} />
             <details open={wasWrong.current || undefined}>
-                <summary>Again, and time-out</summary>
+                <summary>{t('Again, and time-out')}</summary>
                 {BOUNDS.map(([key, label, placeholder, hint]) => (
                     <Field
                         key={key}
-                        label={label}
+                        label={t(label)}
                         value={asText(node.content[key])}
-                        placeholder={placeholder}
+                        placeholder={t(placeholder)}
                         bad={badAt(mistakes, [...path, key])}
                         change={number(key)}
-                        hint={hint}
+                        hint={t(hint)}
                     />
                 ))}
                 <div className="row">
                     {!node.isStart && (
                         <button onClick={() => it.docs.edit((text) => set(text, ['start'], node.id))}>
-                            Begin the blueprint here
+                            {t('Begin the blueprint here')}
                         </button>
                     )}
                     {node.place && (
                         <button onClick={() => it.docs.edit((text) => remove(text, ['view', node.id]))}>
-                            Place it by itself
+                            {t('Place it by itself')}
                         </button>
                     )}
                 </div>
             </details>
             {skill && skill.outputs.length > 0 && (
                 <section>
-                    <h3>Gives</h3>
+                    <h3>{t('Gives')}</h3>
                     <ul className="plain">
                         {skill.outputs.map((output) => (
                             <li key={output.name}>
@@ -278,7 +286,7 @@ function NodeForm({ node }: { node: GraphNode }) {
             )}
             {outputs.length > 0 && (
                 <section>
-                    <h3>Last values</h3>
+                    <h3>{t('Last values')}</h3>
                     <ul className="plain">
                         {outputs.map(([name, value]) => (
                             <li key={name}>
@@ -298,9 +306,9 @@ function resultsOf(node: GraphNode, skill: SkillInfo | undefined): [string, stri
         : (resultsIn(kindNamed(node.kind), node.content) ?? ['done']);
     const standard = ['done', 'failed', 'timeout', 'cancelled'].filter((each) => !named.includes(each));
     return [
-        ['success', 'any success'],
-        ['failure', 'any failure'],
-        ['any', 'whatever happened'],
+        ['success', t('any success')],
+        ['failure', t('any failure')],
+        ['any', t('whatever happened')],
         ...[...named, ...standard].map((each): [string, string] => [each, each]),
     ];
 }
@@ -312,12 +320,12 @@ function Candidates({ node, skill, mistakes }: { node: GraphNode; skill: SkillIn
     const own = Object.keys(isRecord(graph.content.results) ? graph.content.results : {});
     const targets: [string, string][] = [
         ...graph.nodes.map((each): [string, string] => [`go ${each.id}`, each.id]),
-        ...['done', 'failed', ...own].map((each): [string, string] => [`end ${each}`, `ends: ${each}`]),
+        ...['done', 'failed', ...own].map((each): [string, string] => [`end ${each}`, t('ends: {end}', { end: each })]),
     ];
     return (
         <section>
-            <h3>What follows</h3>
-            {node.candidates.length === 0 && <p className="quiet">Nothing: the path ends here as done.</p>}
+            <h3>{t('What follows')}</h3>
+            {node.candidates.length === 0 && <p className="quiet">{t('Nothing: the path ends here as done.')}</p>}
             {node.candidates.map((candidate) => (
                 <CandidateForm
                     key={candidate.index}
@@ -331,7 +339,7 @@ function Candidates({ node, skill, mistakes }: { node: GraphNode; skill: SkillIn
             ))}
             <button
                 onClick={() => it.docs.edit((text) => addCandidate(text, node.id, { on: ['success'], end: 'done' }))}>
-                Add what follows
+                {t('Add what follows')}
             </button>
         </section>
     );
@@ -361,7 +369,7 @@ function CandidateForm({
             <div className="candidate-row">
                 <Choice
                     hidden
-                    label={`Result ${at + 1}`}
+                    label={t('Result {number}', { number: at + 1 })}
                     value={candidate.on.join(', ')}
                     options={results}
                     change={(on) => change({ on: on.split(', ') })}
@@ -369,7 +377,7 @@ function CandidateForm({
                 <span aria-hidden="true">→</span>
                 <Choice
                     hidden
-                    label={`Goes to ${at + 1}`}
+                    label={t('Goes to {number}', { number: at + 1 })}
                     value={candidate.go ? `go ${candidate.go}` : `end ${candidate.end}`}
                     options={targets}
                     change={(to) => {
@@ -381,30 +389,30 @@ function CandidateForm({
             <General mistakes={mistakes.filter((mistake) => mistake.place[4] !== 'when')} />
             <Expression
                 unseen
-                label={`Condition ${at + 1}`}
+                label={t('Condition {number}', { number: at + 1 })}
                 value={candidate.when}
-                placeholder="always; or a condition: battery.level < 0.2"
+                placeholder={t('always; or a condition: battery.level < 0.2')}
                 bad={badAt(mistakes, ['nodes', node.id, 'then', at, 'when'])}
                 change={(when) => change({ when }, `when ${node.id} ${at}`)}
             />
             <div className="candidate-tools">
                 <button
                     className="small"
-                    aria-label={`Judge ${at + 1} earlier`}
+                    aria-label={t('Judge {number} earlier', { number: at + 1 })}
                     disabled={at === 0}
                     onClick={() => it.docs.edit((text) => moveCandidate(text, node.id, at, at - 1))}>
                     ↑
                 </button>
                 <button
                     className="small"
-                    aria-label={`Judge ${at + 1} later`}
+                    aria-label={t('Judge {number} later', { number: at + 1 })}
                     disabled={at >= node.candidates.length - 1}
                     onClick={() => it.docs.edit((text) => moveCandidate(text, node.id, at, at + 1))}>
                     ↓
                 </button>
                 <button
                     className="small"
-                    aria-label={`Remove ${at + 1}`}
+                    aria-label={t('Remove {name}', { name: at + 1 })}
                     onClick={() => it.docs.edit((text) => disconnect(text, node.id, at))}>
                     ×
                 </button>
@@ -415,9 +423,7 @@ function CandidateForm({
 
 // --- the skill itself -------------------------------------------------------------------------------
 
-const LEVELS: [string, string][] = ['capability', 'meta_skill', 'motion_skill', 'behavior_skill', 'blueprint'].map(
-    (level) => [level, levelName(level)],
-);
+const LEVELS = ['capability', 'meta_skill', 'motion_skill', 'behavior_skill', 'blueprint'];
 
 function SkillForm() {
     const it = useStore();
@@ -435,31 +441,36 @@ function SkillForm() {
     return (
         <div>
             <div className="form-head">
-                <h2>{graph.name || 'Blueprint'}</h2>
+                <h2>{graph.name || t('Blueprint')}</h2>
                 <span className={`chip level-${graph.level}`}>{levelName(graph.level)}</span>
             </div>
             {general.map((mistake) => (
                 <p key={`${mistake.line}${mistake.text}`} className={mistake.warning ? 'warning' : 'bad-hint'}>
-                    {mistake.line > 0 && `Line ${mistake.line}: `}
+                    {mistake.line > 0 && t('Line {line}: ', { line: mistake.line })}
                     {mistake.text}
                 </p>
             ))}
-            <NameField label="Name" value={graph.name} change={(name) => put(['name'], name)} />
+            <NameField label={t('Name')} value={graph.name} change={(name) => put(['name'], name)} />
             {!graph.isProgram && (
-                <Choice label="Level" value={graph.level} options={LEVELS} change={(level) => put(['level'], level)} />
+                <Choice
+                    label={t('Level')}
+                    value={graph.level}
+                    options={LEVELS.map((level) => [level, levelName(level)])}
+                    change={(level) => put(['level'], level)}
+                />
             )}
             <Field
-                label="Description"
+                label={t('Description')}
                 value={asText(content.description)}
                 change={(value) => put(['description'], value === '' ? undefined : value, 'description')}
             />
             {!graph.isProgram && (
                 <>
                     <Field
-                        label="Sentences that start it"
+                        label={t('Sentences that start it')}
                         value={phrases.join('; ')}
-                        placeholder="welcome the guest; receive {guest}"
-                        hint="With semicolons between them; {name} fills a parameter."
+                        placeholder={t('welcome the guest; receive {guest}')}
+                        hint={t('With semicolons between them; {name} fills a parameter.')}
                         change={(value) => {
                             const list = value
                                 .split(';')
@@ -481,10 +492,10 @@ function SkillForm() {
                         }}
                     />
                     <Field
-                        label="Value skill for"
+                        label={t('Value skill for')}
                         value={texts(content.scenarios).join(', ')}
-                        placeholder="welcome, service"
-                        hint="Scenarios"
+                        placeholder={t('welcome, service')}
+                        hint={t('Scenarios')}
                         change={(value) => {
                             const list = value
                                 .split(',')
@@ -495,8 +506,8 @@ function SkillForm() {
                     />
                 </>
             )}
-            <Declared kind="parameters" title="Parameters" content={content} />
-            {!graph.isProgram && <Declared kind="values" title="Values" content={content} />}
+            <Declared kind="parameters" title={t('Parameters')} content={content} />
+            {!graph.isProgram && <Declared kind="values" title={t('Values')} content={content} />}
             {!graph.isProgram && <Results content={content} />}
             {!graph.isProgram && <Reactions />}
             <Folds />
@@ -522,27 +533,27 @@ function Declared({ kind, title, content }: { kind: string; title: string; conte
                             <strong>{name}</strong>
                             <Choice
                                 hidden
-                                label={`Type of ${name}`}
+                                label={t('Type of {name}', { name })}
                                 value={type}
                                 options={[
-                                    ['float', 'number'],
-                                    ['int', 'whole number'],
-                                    ['bool', 'yes or no'],
-                                    ['text', 'text'],
+                                    ['float', t('number')],
+                                    ['int', t('whole number')],
+                                    ['bool', t('yes or no')],
+                                    ['text', t('text')],
                                 ]}
                                 change={(value) => it.docs.edit((text) => set(text, [kind, name, 'type'], value))}
                             />
                             <button
                                 className="small"
-                                aria-label={`Remove ${name}`}
+                                aria-label={t('Remove {name}', { name })}
                                 onClick={() => it.docs.edit((text) => remove(text, [kind, name]))}>
                                 ×
                             </button>
                         </div>
                         <Field
-                            label="First value"
+                            label={t('First value')}
                             value={textAt([kind, name, 'default'], one.default)}
-                            placeholder="must be given"
+                            placeholder={t('must be given')}
                             change={(value) =>
                                 it.docs.edit(
                                     (text) =>
@@ -556,9 +567,9 @@ function Declared({ kind, title, content }: { kind: string; title: string; conte
                             }
                         />
                         <Field
-                            label="Unit"
+                            label={t('Unit')}
                             value={asText(one.unit)}
-                            placeholder="none"
+                            placeholder={t('none')}
                             change={(value) =>
                                 it.docs.edit(
                                     (text) => setField(text, [kind, name, 'unit'], value === '' ? undefined : value),
@@ -570,7 +581,7 @@ function Declared({ kind, title, content }: { kind: string; title: string; conte
                 );
             })}
             <Adder
-                label={`New ${title.toLowerCase().slice(0, -1)}`}
+                label={t(kind === 'values' ? 'New value' : 'New parameter')}
                 add={(name) =>
                     it.docs.edit((text) =>
                         set(text, [kind, name], kind === 'values' ? { default: new Raw('0.0') } : {}),
@@ -587,7 +598,7 @@ function Results({ content }: { content: Json }) {
     return (
         <details open={Object.keys(results).length > 0}>
             <summary>
-                Results <span className="quiet">{Object.keys(results).length}</span>
+                {t('Results')} <span className="quiet">{Object.keys(results).length}</span>
             </summary>
             {Object.entries(results).map(([name, value]) => {
                 const failure = isRecord(value) && value.failure === true;
@@ -596,11 +607,11 @@ function Results({ content }: { content: Json }) {
                         <strong>{name}</strong>
                         <Choice
                             hidden
-                            label={`Kind of ${name}`}
+                            label={t('Kind of {name}', { name })}
                             value={failure ? 'failure' : 'success'}
                             options={[
-                                ['success', 'success'],
-                                ['failure', 'failure'],
+                                ['success', t('success')],
+                                ['failure', t('failure')],
                             ]}
                             change={(kind) =>
                                 it.docs.edit((text) =>
@@ -610,14 +621,14 @@ function Results({ content }: { content: Json }) {
                         />
                         <button
                             className="small"
-                            aria-label={`Remove ${name}`}
+                            aria-label={t('Remove {name}', { name })}
                             onClick={() => it.docs.edit((text) => remove(text, ['results', name]))}>
                             ×
                         </button>
                     </div>
                 );
             })}
-            <Adder label="New result" add={(name) => it.docs.edit((text) => set(text, ['results', name], {}))} />
+            <Adder label={t('New result')} add={(name) => it.docs.edit((text) => set(text, ['results', name], {}))} />
         </details>
     );
 }
@@ -629,7 +640,7 @@ function Folds() {
     return (
         <details>
             <summary>
-                Folded boxes <span className="quiet">{folds.length}</span>
+                {t('Folded boxes')} <span className="quiet">{folds.length}</span>
             </summary>
             {folds.map((fold) => (
                 <div className="row" key={fold.name}>
@@ -639,7 +650,7 @@ function Folds() {
                             it.docs.select(fold.nodes);
                             it.building.foldOrUnfold();
                         }}>
-                        {fold.open ? 'Fold' : 'Unfold'}
+                        {t(fold.open ? 'Fold' : 'Unfold')}
                     </button>
                 </div>
             ))}
@@ -656,7 +667,7 @@ function Reactions() {
     return (
         <details open={graph.reactions.length > 0}>
             <summary>
-                Reactions, in any node <span className="quiet">{graph.reactions.length}</span>
+                {t('Reactions, in any node')} <span className="quiet">{graph.reactions.length}</span>
             </summary>
             {graph.reactions.map((reaction) => {
                 const path = ['reactions', reaction.index];
@@ -664,7 +675,7 @@ function Reactions() {
                     <div className="candidate" key={reaction.index}>
                         <Expression
                             unseen
-                            label={`Reaction ${reaction.index + 1}`}
+                            label={t('Reaction {number}', { number: reaction.index + 1 })}
                             value={reaction.when}
                             bad={badAt(mistakes, [...path, 'when'])}
                             change={(when) =>
@@ -674,25 +685,25 @@ function Reactions() {
                         <div className="candidate-row">
                             <Choice
                                 hidden
-                                label="When"
+                                label={t('When')}
                                 value={reaction.at}
                                 options={[
-                                    ['once', 'at once'],
-                                    ['end', 'after the node'],
+                                    ['once', t('at once')],
+                                    ['end', t('after the node')],
                                 ]}
                                 change={(value) => it.docs.edit((text) => set(text, [...path, 'at'], value))}
                             />
                             <span aria-hidden="true">→</span>
                             <Choice
                                 hidden
-                                label="Goes to"
+                                label={t('Goes to')}
                                 value={reaction.go}
                                 options={nodes}
                                 change={(value) => it.docs.edit((text) => set(text, [...path, 'go'], value))}
                             />
                             <button
                                 className="small"
-                                aria-label={`Remove reaction ${reaction.index + 1}`}
+                                aria-label={t('Remove reaction {number}', { number: reaction.index + 1 })}
                                 onClick={() => it.docs.edit((text) => remove(text, path))}>
                                 ×
                             </button>
@@ -713,7 +724,7 @@ function Reactions() {
                             : set(text, ['reactions'], [value]);
                     })
                 }>
-                Add a reaction
+                {t('Add a reaction')}
             </button>
         </details>
     );
@@ -726,12 +737,12 @@ export function Adder({ label, add }: { label: string; add: (name: string) => vo
             onSubmit={(event) => {
                 event.preventDefault();
                 const input = event.currentTarget.elements.namedItem('name') as HTMLInputElement;
-                if (!NAME.test(input.value)) return store.talk.say(BAD_NAME, true);
+                if (!NAME.test(input.value)) return store.talk.say(t(BAD_NAME), true);
                 add(input.value);
                 input.value = '';
             }}>
             <input name="name" aria-label={label} placeholder={label} />
-            <button>Add</button>
+            <button>{t('Add')}</button>
         </form>
     );
 }

@@ -1,3 +1,4 @@
+import { t } from '../language/language.ts';
 import { shown as shownTime, whatIsLost } from '../lost.ts';
 import { usePage } from '../store/page.ts';
 
@@ -11,14 +12,17 @@ export function Lost({ hasBlueprints }: { hasBlueprints: boolean }) {
     if (!it.link.connected)
         texts.push(
             it.link.everConnected
-                ? 'This page has lost the editor: what it shows may be old. A run goes on without it. STOP is ' +
-                      'sent until the editor answers; if anything moves, use another stop.'
-                : 'Connecting to the editor … STOP is sent until it answers.',
+                ? t(
+                      'This page has lost the editor: what it shows may be old. A run goes on without it. STOP is ' +
+                          'sent until the editor answers; if anything moves, use another stop.',
+                  )
+                : t('Connecting to the editor … STOP is sent until it answers.'),
         );
     else if (it.link.silence > 0)
         texts.push(
-            `No word from the editor for ${shownTime(it.link.silence)} s: what is shown is older. STOP is sent all ` +
-                'the same.',
+            t('No word from the editor for {time} s: what is shown is older. STOP is sent all the same.', {
+                time: shownTime(it.link.silence),
+            }),
         );
     else texts.push(...whatIsLost(it.link.live, hasBlueprints));
     const stops = it.link.live.robot.stops ?? [];
@@ -34,8 +38,11 @@ export function Lost({ hasBlueprints }: { hasBlueprints: boolean }) {
             {stops.length > 0 && (
                 <div className="stops" role="alert">
                     <p>
-                        Protective stop. Nothing starts before{' '}
-                        {stops.length === 1 ? 'it is' : `all ${stops.length} are`} released:
+                        {t(
+                            'Protective stop. Nothing starts before it is released:|' +
+                                'Protective stop. Nothing starts before all {n} are released:',
+                            { n: stops.length },
+                        )}
                     </p>
                     <ul>
                         {stops.map((stop) => (
@@ -46,7 +53,11 @@ export function Lost({ hasBlueprints }: { hasBlueprints: boolean }) {
                                 {stop.source !== 'editor' && (
                                     <span className="quiet">
                                         {' '}
-                                        is released where it was made{stop.needs_secret && ', with its secret'}
+                                        {t(
+                                            stop.needs_secret
+                                                ? 'is released where it was made, with its secret'
+                                                : 'is released where it was made',
+                                        )}
                                     </span>
                                 )}
                             </li>
@@ -64,13 +75,16 @@ function Suspended() {
     const it = usePage();
     const sessions = (it.link.live.robot.programs ?? []).filter((each) => each.suspended);
     if (sessions.length === 0) return null;
-    const which = sessions.length === 1 ? 'this session' : 'these sessions';
     const canResume = it.me.mayOperate && it.link.live.robot.protective_stop !== true;
     return (
         <div className="stops" role="alert">
             <p>
-                Suspended by a protective stop: nothing of {which} starts until somebody resumes it. Runs of blueprints
-                go on by Again or Next.
+                {t(
+                    'Suspended by a protective stop: nothing of this session starts until somebody resumes it.|' +
+                        'Suspended by a protective stop: nothing of these sessions starts until somebody resumes it.',
+                    { n: sessions.length },
+                )}{' '}
+                {t('Runs of blueprints go on by Again or Next.')}
             </p>
             <ul>
                 {sessions.map(({ session, program }) => (
@@ -84,10 +98,10 @@ function Suspended() {
                                     void it.me.do(
                                         'resume',
                                         { session },
-                                        `${session} is resumed. Nothing starts by itself.`,
+                                        t('{session} is resumed. Nothing starts by itself.', { session }),
                                     )
                                 }>
-                                Resume {session}
+                                {t('Resume {session}', { session })}
                             </button>
                         )}
                     </li>

@@ -1,6 +1,7 @@
 // Forms of a state's motion commands and strategies, made from what the package and the laws declare.
 
 import { useState } from 'react';
+import { later, t } from '../language/language.ts';
 import { type Kind, Take } from '../operate/Take.tsx';
 import type { Mistake } from '../store/mistakes.ts';
 import { jointsOf } from '../store/program_shelf.ts';
@@ -49,17 +50,21 @@ function Order({
 }) {
     return (
         <>
-            <button className="small" aria-label={`${what} earlier`} disabled={n === 0} onClick={() => move(n - 1)}>
+            <button
+                className="small"
+                aria-label={t('{what} earlier', { what })}
+                disabled={n === 0}
+                onClick={() => move(n - 1)}>
                 ↑
             </button>
             <button
                 className="small"
-                aria-label={`${what} later`}
+                aria-label={t('{what} later', { what })}
                 disabled={n >= count - 1}
                 onClick={() => move(n + 1)}>
                 ↓
             </button>
-            <button className="small" aria-label={`Remove ${what.toLowerCase()}`} onClick={remove}>
+            <button className="small" aria-label={t('Remove {name}', { name: what })} onClick={remove}>
                 ×
             </button>
         </>
@@ -87,7 +92,7 @@ function usePartOptions(kinds: readonly string[]): [string, string][] {
     return [
         ...Object.entries(roles)
             .filter(([, role]) => fits(texts(isRecord(role) ? role.kinds : undefined)))
-            .map(([role]): [string, string] => [role, `${role} (role)`]),
+            .map(([role]): [string, string] => [role, t('{name} (role)', { name: role })]),
         ...it.library.parts.filter((part) => fits([part.kind])).map((part): [string, string] => [part.name, part.name]),
     ];
 }
@@ -95,10 +100,10 @@ function usePartOptions(kinds: readonly string[]): [string, string][] {
 // --- motion commands --------------------------------------------------------------------------------
 
 const TARGET_NAMES: [string, string][] = [
-    ['position', 'a position of its joints'],
-    ['pose', 'a pose of its tool'],
-    ['velocity', 'a velocity for a time'],
-    ['trajectory', 'points in time'],
+    ['position', later('a position of its joints')],
+    ['pose', later('a pose of its tool')],
+    ['velocity', later('a velocity for a time')],
+    ['trajectory', later('points in time')],
 ];
 
 /** What of a part's present pose a key takes. */
@@ -127,8 +132,8 @@ export function CommandForms({
     const last = texts(commands[commands.length - 1]?.part)[0] ?? parts[0]?.[0] ?? '';
     return (
         <section>
-            <h3>Motion commands</h3>
-            {commands.length === 0 && <p className="quiet">None yet: nothing moves.</p>}
+            <h3>{t('Motion commands')}</h3>
+            {commands.length === 0 && <p className="quiet">{t('None yet: nothing moves.')}</p>}
             {commands.map((command, n) => (
                 <CommandForm
                     key={n}
@@ -144,7 +149,7 @@ export function CommandForms({
                 onClick={() =>
                     it.docs.edit((text) => addCommand(text, node.id, last, jointsOf(last, it.library.around)))
                 }>
-                Add a motion command
+                {t('Add a motion command')}
             </button>
         </section>
     );
@@ -178,12 +183,12 @@ function CommandForm({
             .filter((mistake) => keyOfMistake(mistake, keys) === key)
             .map((mistake) => mistake.text)
             .join('\n') || undefined;
-    const what = `Command ${n + 1}`;
+    const what = t('Command {number}', { number: n + 1 });
     const field = (info: ParameterInfo) => {
         const value = info.name
             .split('.')
             .reduce((found: unknown, key) => (isRecord(found) ? found[key] : undefined), command);
-        const many = info.length === 'points' ? 'a list of lists' : info.length === 'any' ? 'a list' : '';
+        const many = info.length === 'points' ? t('a list of lists') : info.length === 'any' ? t('a list') : '';
         const change = (entered: string): void =>
             it.docs.edit(
                 (text) =>
@@ -219,7 +224,7 @@ function CommandForm({
                 <strong>{n + 1}.</strong>
                 <Choice
                     hidden
-                    label={`${what}: part`}
+                    label={t('{what}: part', { what })}
                     value={texts(command.part)[0] ?? ''}
                     options={parts}
                     change={(part) => it.docs.edit((text) => setCommand(text, node.id, n, 'part', part))}
@@ -234,9 +239,12 @@ function CommandForm({
             </div>
             <Wrong mistakes={mistakes.filter((mistake) => keyOfMistake(mistake, keys) === '')} />
             <Choice
-                label="It goes to"
+                label={t('It goes to')}
                 value={target}
-                options={target === '' ? [['', 'choose'], ...TARGET_NAMES] : TARGET_NAMES}
+                options={[
+                    ...(target === '' ? [['', t('choose')] as [string, string]] : []),
+                    ...TARGET_NAMES.map(([key, text]): [string, string] => [key, t(text)]),
+                ]}
                 change={(next) =>
                     it.docs.edit((text) =>
                         setTarget(text, node.id, n, next, jointsOf(texts(command.part)[0] ?? '', it.library.around)),
@@ -245,12 +253,12 @@ function CommandForm({
             />
             {target === 'trajectory' && (
                 <p className="hint">
-                    Its times and points are written in the text (Ctrl+E). It needs the profile async.
+                    {t('Its times and points are written in the text (Ctrl+E). It needs the profile async.')}
                 </p>
             )}
             {mine.map(field)}
             <details open={isGiven}>
-                <summary>How fast and how smoothly, ways between</summary>
+                <summary>{t('How fast and how smoothly, ways between')}</summary>
                 {limits.map(field)}
             </details>
         </div>
@@ -304,14 +312,16 @@ export function StrategyForms({ node, type, mistakes }: { node: GraphNode; type:
     return (
         <details open={found.length > 0 || type.degrees_of_freedom.length > 0}>
             <summary>
-                Strategies <span className="quiet">{found.length}</span>
+                {t('Strategies')} <span className="quiet">{found.length}</span>
             </summary>
             <p className="hint">
-                For each degree of freedom, the first law whose condition holds governs. Those without a list do what
-                the action does.
+                {t(
+                    'For each degree of freedom, the first law whose condition holds governs. ' +
+                        'Those without a list do what the action does.',
+                )}
             </p>
             {found.map(([each, list]) => (
-                <div key={each} role="group" aria-label={`Strategies of ${each}`}>
+                <div key={each} role="group" aria-label={t('Strategies of {axis}', { axis: each })}>
                     <h3>{each}</h3>
                     <Wrong
                         mistakes={placed
@@ -333,9 +343,9 @@ export function StrategyForms({ node, type, mistakes }: { node: GraphNode; type:
                         />
                     ))}
                     <button
-                        aria-label={`Add a strategy of ${each}`}
+                        aria-label={t('Add a strategy of {axis}', { axis: each })}
                         onClick={() => it.docs.edit((text) => addStrategy(text, node.id, each, first.name))}>
-                        Add a strategy
+                        {t('Add a strategy')}
                     </button>
                 </div>
             ))}
@@ -344,13 +354,13 @@ export function StrategyForms({ node, type, mistakes }: { node: GraphNode; type:
                     {free.length > 0 ? (
                         <Choice
                             hidden
-                            label="Degree of freedom"
+                            label={t('Degree of freedom')}
                             value={wanted}
                             options={free.map((degree): [string, string] => [degree, degree])}
                             change={setAxis}
                         />
                     ) : (
-                        <Field label="Degree of freedom" value={axis} placeholder="joint[0]" change={setAxis} />
+                        <Field label={t('Degree of freedom')} value={axis} placeholder="joint[0]" change={setAxis} />
                     )}
                     <button
                         disabled={wanted === ''}
@@ -358,7 +368,7 @@ export function StrategyForms({ node, type, mistakes }: { node: GraphNode; type:
                             it.docs.edit((text) => addStrategy(text, node.id, wanted, first.name));
                             setAxis('');
                         }}>
-                        Govern it
+                        {t('Govern it')}
                     </button>
                 </div>
             )}
@@ -412,11 +422,11 @@ function StrategyForm({
         Object.keys(given('parameters')).length > 0 ||
         mistakes.some((mistake) => !['', 'when'].includes(fieldOfStrategy(mistake)));
     return (
-        <div className="candidate" role="group" aria-label={`Strategy ${n + 1} of ${axis}`}>
+        <div className="candidate" role="group" aria-label={t('Strategy {number} of {axis}', { number: n + 1, axis })}>
             <div className="candidate-row">
                 <Choice
                     hidden
-                    label={`Law ${n + 1} of ${axis}`}
+                    label={t('Law {number} of {axis}', { number: n + 1, axis })}
                     value={asText(strategy.law)}
                     options={laws.map((each): [string, string] => [each.name, each.name])}
                     change={(next) => {
@@ -431,7 +441,7 @@ function StrategyForm({
                     }}
                 />
                 <Order
-                    what={`Strategy ${n + 1} of ${axis}`}
+                    what={t('Strategy {number} of {axis}', { number: n + 1, axis })}
                     n={n}
                     count={count}
                     move={(to) => it.docs.edit((text) => moveStrategy(text, node.id, axis, n, to))}
@@ -443,30 +453,30 @@ function StrategyForm({
             </p>
             <Wrong mistakes={general} />
             <NameField
-                label={`Name of strategy ${n + 1} of ${axis}`}
+                label={t('Name of strategy {number} of {axis}', { number: n + 1, axis })}
                 value={name}
                 change={(next) => {
-                    if (!NAME.test(next)) return it.talk.say(BAD_NAME, true);
+                    if (!NAME.test(next)) return it.talk.say(t(BAD_NAME), true);
                     put(['name'], next);
                 }}
             />
             <Expression
-                label={`Condition of strategy ${n + 1} of ${axis}`}
+                label={t('Condition of strategy {number} of {axis}', { number: n + 1, axis })}
                 value={asText(strategy.when)}
-                placeholder={isLast ? 'otherwise: always' : 'wrist.force.z > 5'}
+                placeholder={isLast ? t('otherwise: always') : 'wrist.force.z > 5'}
                 bad={bad('when')}
                 change={(when) => put(['when'], when)}
             />
             <details open={isWanted}>
-                <summary>What it works on</summary>
+                <summary>{t('What it works on')}</summary>
                 {inputs.map((input) => {
                     const info = law?.inputs.find((each) => each.name === input);
                     return (
                         <Expression
                             key={input}
-                            label={`Input ${input}${info?.unit ? ` [${info.unit}]` : ''}`}
+                            label={`${t('Input {name}', { name: input })}${info?.unit ? ` [${info.unit}]` : ''}`}
                             value={asText(given('inputs')[input])}
-                            placeholder="a state variable"
+                            placeholder={t('a state variable')}
                             hint={info?.description}
                             bad={bad(`inputs.${input}`)}
                             change={(variable) => put(['inputs', input], variable.trim())}
@@ -495,10 +505,10 @@ function StrategyForm({
                     mistakes={mistakes}
                 />
                 <Field
-                    label="Its event carries"
+                    label={t('Its event carries')}
                     value={texts(strategy.capture).join(', ')}
-                    placeholder="none"
-                    hint="State variables, with commas between them."
+                    placeholder={t('none')}
+                    hint={t('State variables, with commas between them.')}
                     bad={bad('capture')}
                     change={(value) =>
                         put(
@@ -527,9 +537,9 @@ function SlotChoice({
     const options = usePartOptions(slot.kinds);
     return (
         <Choice
-            label={`${slot.name}: ${slot.kinds.join(' or ')}`}
+            label={`${slot.name}: ${slot.kinds.join(t(' or '))}`}
             value={value}
-            options={[['', 'choose a part'], ...options]}
+            options={[['', t('choose a part')], ...options]}
             change={change}
         />
     );

@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-
+import { t } from '../language/language.ts';
 import { useStillPage } from '../store/page.ts';
 
 export function Notice() {
@@ -21,10 +21,10 @@ export function Notice() {
                                 it.talk.unsay();
                                 notice.undo?.();
                             }}>
-                            Undo
+                            {t('Undo')}
                         </button>
                     )}{' '}
-                    <button className="small" aria-label="Close the message" onClick={() => it.talk.unsay()}>
+                    <button className="small" aria-label={t('Close the message')} onClick={() => it.talk.unsay()}>
                         ×
                     </button>
                 </div>

@@ -1,6 +1,7 @@
 // Forms of a program, made from what its actions declare: a state, its reactions, and the program itself.
 
 import { useId, useState } from 'react';
+import { t } from '../language/language.ts';
 import type { Mistake } from '../store/mistakes.ts';
 import { lastOf } from '../store/program_live.ts';
 import { usersOf } from '../store/program_shelf.ts';
@@ -67,13 +68,13 @@ function Targets({ label, chosen, change }: { label: string; chosen: string[]; c
     const free = states.filter((each) => !chosen.includes(each));
     return (
         <div className="targets">
-            <span>starts</span>
+            <span>{t('starts')}</span>
             {chosen.length <= 1 ? (
                 <Choice
                     hidden
                     label={label}
                     value={chosen[0] ?? ''}
-                    options={[['', 'nothing'], ...states.map((each): [string, string] => [each, each])]}
+                    options={[['', t('nothing')], ...states.map((each): [string, string] => [each, each])]}
                     change={(go) => change(go === '' ? [] : [go])}
                 />
             ) : (
@@ -81,7 +82,7 @@ function Targets({ label, chosen, change }: { label: string; chosen: string[]; c
                     <span key={each} className="chip">
                         {each}
                         <button
-                            aria-label={`${label}: not ${each}`}
+                            aria-label={t('{label}: not {name}', { label, name: each })}
                             onClick={() => change(chosen.filter((one) => one !== each))}>
                             ×
                         </button>
@@ -91,7 +92,7 @@ function Targets({ label, chosen, change }: { label: string; chosen: string[]; c
             {chosen.length > 0 && free.length > 0 && (
                 <Choice
                     hidden
-                    label={`${label}, also`}
+                    label={t('{label}, also', { label })}
                     value=""
                     options={[['', '+'], ...free.map((each): [string, string] => [each, each])]}
                     change={(go) => go && change([...chosen, go])}
@@ -118,8 +119,8 @@ function ReactionForms({
     const name = owner || 'any';
     return (
         <section>
-            <h3>{owner === '' ? 'Reactions in every state' : 'Reactions'}</h3>
-            {reactions.length === 0 && <p className="quiet">None{owner === '' ? '.' : ': the state stays.'}</p>}
+            <h3>{t(owner === '' ? 'Reactions in every state' : 'Reactions')}</h3>
+            {reactions.length === 0 && <p className="quiet">{t(owner === '' ? 'None.' : 'None: the state stays.')}</p>}
             {reactions.map((reaction, n) => {
                 const put = (key: string, value: Value | undefined, mark = ''): void =>
                     it.docs.edit((text) => setReaction(text, owner, n, key, value), mark && `${mark} ${name} ${n}`);
@@ -132,7 +133,7 @@ function ReactionForms({
                     <div className={isChosen ? 'candidate chosen' : 'candidate'} key={n}>
                         <Expression
                             unseen
-                            label={`Condition ${n + 1}`}
+                            label={t('Condition {number}', { number: n + 1 })}
                             value={asText(reaction.when)}
                             change={(when) =>
                                 it.docs.edit(
@@ -153,79 +154,82 @@ function ReactionForms({
                             bad={wrong.map((each) => each.text).join('\n') || undefined}
                         />
                         <Targets
-                            label={`Starts ${n + 1}`}
+                            label={t('Starts {number}', { number: n + 1 })}
                             chosen={texts(reaction.start)}
                             change={(targets) => it.docs.edit((text) => setTargets(text, owner, n, targets))}
                         />
                         <div className="candidate-tools">
                             <Check
-                                label={owner === '' ? 'stops all' : 'stops'}
+                                label={t(owner === '' ? 'stops all' : 'stops')}
                                 value={reaction.stop === true}
                                 change={(stop) => put('stop', stop)}
-                                hint={owner === '' ? 'Stops all actions' : 'Stops this state'}
+                                hint={t(owner === '' ? 'Stops all actions' : 'Stops this state')}
                             />
                             <span className="gap" />
                             <button
                                 className="small"
-                                aria-label={`Judge reaction ${n + 1} earlier`}
+                                aria-label={t('Judge reaction {number} earlier', { number: n + 1 })}
                                 disabled={n === 0}
                                 onClick={() => it.docs.edit((text) => moveReaction(text, owner, n, n - 1))}>
                                 ↑
                             </button>
                             <button
                                 className="small"
-                                aria-label={`Judge reaction ${n + 1} later`}
+                                aria-label={t('Judge reaction {number} later', { number: n + 1 })}
                                 disabled={n >= reactions.length - 1}
                                 onClick={() => it.docs.edit((text) => moveReaction(text, owner, n, n + 1))}>
                                 ↓
                             </button>
                             <button
                                 className="small"
-                                aria-label={`Remove reaction ${n + 1}`}
+                                aria-label={t('Remove reaction {number}', { number: n + 1 })}
                                 onClick={() => it.docs.edit((text) => removeReaction(text, owner, n))}>
                                 ×
                             </button>
                         </div>
                         <Field
-                            label="Event"
+                            label={t('Event')}
                             value={asText(reaction.event)}
-                            placeholder="none"
+                            placeholder={t('none')}
                             change={(event) => put('event', event.trim(), 'event')}
                         />
                         <details open={rest.length > 0}>
-                            <summary>More</summary>
+                            <summary>{t('More')}</summary>
                             <Field
-                                label="Name"
+                                label={t('Name')}
                                 value={asText(reaction.name)}
-                                placeholder="none"
-                                hint="As events name it."
+                                placeholder={t('none')}
+                                hint={t('As events name it.')}
                                 change={(value) => put('name', value.trim(), 'name')}
                             />
                             {signals.length > 0 && (
                                 <Choice
-                                    label="Raises the signal"
+                                    label={t('Raises the signal')}
                                     value={asText(reaction.signal)}
-                                    options={[['', 'none'], ...signals.map((each): [string, string] => [each, each])]}
+                                    options={[
+                                        ['', t('none')],
+                                        ...signals.map((each): [string, string] => [each, each]),
+                                    ]}
                                     change={(signal) => put('signal', signal)}
                                 />
                             )}
                             <Field
-                                label="The event carries"
+                                label={t('The event carries')}
                                 value={texts(reaction.capture).join(', ')}
                                 placeholder="wrist.force.z"
-                                hint="State variables, with commas between them."
+                                hint={t('State variables, with commas between them.')}
                                 change={(value) => put('capture', listOf(value), 'capture')}
                             />
                             <Check
-                                label="At most once in each activation"
+                                label={t('At most once in each activation')}
                                 value={reaction.fire_once === true}
                                 change={(value) => put('fire_once', value)}
                             />
                             <Check
-                                label="This state goes on"
+                                label={t('This state goes on')}
                                 value={reaction.keep_owner === true}
                                 change={(value) => put('keep_owner', value)}
-                                hint="The started states must use other parts"
+                                hint={t('The started states must use other parts')}
                             />
                         </details>
                     </div>
@@ -241,7 +245,7 @@ function ReactionForms({
                         ),
                     )
                 }>
-                Add a reaction
+                {t('Add a reaction')}
             </button>
         </section>
     );
@@ -262,15 +266,15 @@ function PartChoices({
     const roles = isRecord(it.docs.doc?.graph.content.roles) ? it.docs.doc.graph.content.roles : {};
     return (
         <section>
-            <h3>Parts</h3>
+            <h3>{t('Parts')}</h3>
             {slots.map((slot) => {
                 const fits = (kinds: string[]): boolean =>
                     kinds.length === 0 || slot.kinds.length === 0 || kinds.some((kind) => slot.kinds.includes(kind));
                 const options: [string, string][] = [
-                    ['', 'choose a part'],
+                    ['', t('choose a part')],
                     ...Object.entries(roles)
                         .filter(([, role]) => fits(texts(isRecord(role) ? role.kinds : undefined)))
-                        .map(([role]): [string, string] => [role, `${role} (role)`]),
+                        .map(([role]): [string, string] => [role, t('{name} (role)', { name: role })]),
                     ...it.library.parts
                         .filter((part) => fits([part.kind]))
                         .map((part): [string, string] => [part.name, part.name]),
@@ -278,7 +282,7 @@ function PartChoices({
                 return (
                     <Choice
                         key={slot.name}
-                        label={`${slot.name}${slot.kinds.length > 0 ? `: ${slot.kinds.join(' or ')}` : ''}`}
+                        label={`${slot.name}${slot.kinds.length > 0 ? `: ${slot.kinds.join(t(' or '))}` : ''}`}
                         value={given[slot.name] ?? ''}
                         options={options}
                         change={(part) => change(slot.name, part)}
@@ -334,8 +338,8 @@ export function StateForm({ node }: { node: GraphNode }) {
     return (
         <div>
             <div className="form-head">
-                <h2>{node.skill || 'state'}</h2>
-                <span className="chip">{isUse ? 'a program as a state' : 'state'}</span>
+                <h2>{node.skill || t('state')}</h2>
+                <span className="chip">{t(isUse ? 'a program as a state' : 'state')}</span>
             </div>
             <p className="quiet">{(isUse ? program?.description : type?.description) ?? ''}</p>
             {general.map((mistake) => (
@@ -344,29 +348,35 @@ export function StateForm({ node }: { node: GraphNode }) {
                 </p>
             ))}
             <NameField
-                label="Name of the state"
+                label={t('Name of the state')}
                 value={node.id}
                 change={(id) => {
-                    if (!NAME.test(id)) return it.talk.say(BAD_NAME, true);
+                    if (!NAME.test(id)) return it.talk.say(t(BAD_NAME), true);
                     if (doc.graph.nodes.some((each) => each.id === id))
-                        return it.talk.say(`There is a state ${id} already.`, true);
+                        return it.talk.say(t('There is a state {name} already.', { name: id }), true);
                     it.docs.edit((t) => renameState(t, node.id, id));
                     it.docs.select([id]);
                 }}
             />
             <div className="row">
-                {isUse && <button onClick={() => void it.versions.openProgram(node.skill)}>Open {node.skill}</button>}
+                {isUse && (
+                    <button onClick={() => void it.versions.openProgram(node.skill)}>
+                        {t('Open {name}', { name: node.skill })}
+                    </button>
+                )}
                 {node.place && (
-                    <button onClick={() => it.docs.edit((t) => arrange(t, [node.id]))}>Place it by itself</button>
+                    <button onClick={() => it.docs.edit((t) => arrange(t, [node.id]))}>
+                        {t('Place it by itself')}
+                    </button>
                 )}
             </div>
             <Check
-                label="The program starts with it"
+                label={t('The program starts with it')}
                 value={node.isStart}
                 change={(begins) => it.docs.edit((t) => setStart(t, node.id, begins))}
             />
             <Check
-                label="The program may end here"
+                label={t('The program may end here')}
                 value={content.final === true}
                 change={(final) => it.docs.edit((t) => setField(t, [...path, 'final'], final ? true : undefined))}
             />
@@ -396,9 +406,9 @@ export function StateForm({ node }: { node: GraphNode }) {
             />
             {isGroup && (
                 <Field
-                    label="Its parts"
+                    label={t('Its parts')}
                     value={texts(content.parts).join(', ')}
-                    placeholder="those of its commands"
+                    placeholder={t('those of its commands')}
                     change={(value) =>
                         it.docs.edit(
                             (t) =>
@@ -414,12 +424,12 @@ export function StateForm({ node }: { node: GraphNode }) {
             )}
             {isUse ? (
                 <section>
-                    <h3>What follows its exits</h3>
+                    <h3>{t('What follows its exits')}</h3>
                     {exits.map((exit) => (
                         <div key={exit} className="candidate">
                             <strong>{exit}</strong>
                             <Targets
-                                label={`After ${exit}`}
+                                label={t('After {exit}', { exit })}
                                 chosen={isRecord(content.exits) ? texts(content.exits[exit]) : []}
                                 change={(targets) => it.docs.edit((t) => setExit(t, node.id, exit, targets))}
                             />
@@ -431,12 +441,12 @@ export function StateForm({ node }: { node: GraphNode }) {
             )}
             {!isUse && (
                 <details>
-                    <summary>Time limit, and by hand</summary>
+                    <summary>{t('Time limit, and by hand')}</summary>
                     <Expression
-                        label="Time limit [s]"
+                        label={t('Time limit [s]')}
                         value={textAt([...path, 'time_limit'], content.time_limit)}
                         isCondition={false}
-                        placeholder="none"
+                        placeholder={t('none')}
                         change={(value) =>
                             it.docs.edit(
                                 (t) =>
@@ -450,7 +460,7 @@ export function StateForm({ node }: { node: GraphNode }) {
                         }
                     />
                     <Check
-                        label="A user starts it by hand"
+                        label={t('A user starts it by hand')}
                         value={content.manual === true}
                         change={(manual) =>
                             it.docs.edit((t) => setField(t, [...path, 'manual'], manual ? true : undefined))
@@ -461,7 +471,7 @@ export function StateForm({ node }: { node: GraphNode }) {
             {type && type.state_variables.length > 0 && (
                 <details>
                     <summary>
-                        It tells <span className="quiet">{type.state_variables.length}</span>
+                        {t('It tells')} <span className="quiet">{type.state_variables.length}</span>
                     </summary>
                     <ul className="plain">
                         {type.state_variables.map((each) => (
@@ -491,32 +501,33 @@ export function ProgramForm() {
     return (
         <div>
             <div className="form-head">
-                <h2>{graph.name || 'Program'}</h2>
-                <span className="chip level-meta_skill">program</span>
+                <h2>{graph.name || t('Program')}</h2>
+                <span className="chip level-meta_skill">{t('program')}</span>
             </div>
-            {last !== '' && <p className="quiet">It runs: {last}.</p>}
+            {last !== '' && <p className="quiet">{t('It runs: {what}.', { what: last })}</p>}
             {general.map((mistake) => (
                 <p key={`${mistake.line}${mistake.text}`} className={mistake.warning ? 'warning' : 'bad-hint'}>
-                    {mistake.line > 0 && `Line ${mistake.line}: `}
+                    {mistake.line > 0 && t('Line {line}: ', { line: mistake.line })}
                     {mistake.text}
                 </p>
             ))}
-            <NameField label="Name" value={graph.name} change={(name) => put(['name'], name)} />
+            <NameField label={t('Name')} value={graph.name} change={(name) => put(['name'], name)} />
             <Field
-                label="Description"
+                label={t('Description')}
                 value={asText(content.description)}
                 change={(value) => put(['description'], value === '' ? undefined : value, 'description')}
             />
             <Field
-                label="Tags"
+                label={t('Tags')}
                 value={texts(content.tags).join(', ')}
-                placeholder="contact, force"
-                hint="Words by which users find it."
+                placeholder={t('contact, force')}
+                hint={t('Words by which users find it.')}
                 change={(value) => put(['tags'], listOf(value).length > 0 ? listOf(value) : undefined, 'tags')}
             />
             <details open>
                 <summary>
-                    Roles: the parts that it needs <span className="quiet">{Object.keys(section('roles')).length}</span>
+                    {t('Roles: the parts that it needs')}{' '}
+                    <span className="quiet">{Object.keys(section('roles')).length}</span>
                 </summary>
                 {Object.entries(section('roles')).map(([role, declared]) => {
                     const one = isRecord(declared) ? declared : {};
@@ -524,7 +535,7 @@ export function ProgramForm() {
                         <div className="candidate" key={role}>
                             <div className="candidate-row">
                                 <NameField
-                                    label="Role"
+                                    label={t('Role')}
                                     value={role}
                                     change={(name) =>
                                         NAME.test(name) && it.docs.edit((text) => renameRole(text, role, name))
@@ -532,16 +543,16 @@ export function ProgramForm() {
                                 />
                                 <button
                                     className="small"
-                                    aria-label={`Remove ${role}`}
+                                    aria-label={t('Remove {name}', { name: role })}
                                     onClick={() => it.docs.edit((text) => remove(text, ['roles', role]))}>
                                     ×
                                 </button>
                             </div>
                             <Choice
-                                label="Kind"
+                                label={t('Kind')}
                                 value={texts(one.kinds).join(', ')}
                                 options={[
-                                    ['', 'any'],
+                                    ['', t('any')],
                                     ...[...new Set(it.library.parts.map((part) => part.kind))].map(
                                         (kind): [string, string] => [kind, kind],
                                     ),
@@ -551,10 +562,10 @@ export function ProgramForm() {
                                 }
                             />
                             <Choice
-                                label="Part, if none is given"
+                                label={t('Part, if none is given')}
                                 value={asText(one.default)}
                                 options={[
-                                    ['', 'must be given'],
+                                    ['', t('must be given')],
                                     ...it.library.parts
                                         .filter(
                                             (part) =>
@@ -568,7 +579,7 @@ export function ProgramForm() {
                     );
                 })}
                 <Adder
-                    label="New role"
+                    label={t('New role')}
                     add={(name) =>
                         it.docs.edit((text) =>
                             set(text, ['roles', name], { kinds: [it.library.parts[0]?.kind ?? 'arm'] }),
@@ -578,24 +589,24 @@ export function ProgramForm() {
             </details>
             <details open>
                 <summary>
-                    Parameters <span className="quiet">{Object.keys(section('parameters')).length}</span>
+                    {t('Parameters')} <span className="quiet">{Object.keys(section('parameters')).length}</span>
                 </summary>
                 {Object.entries(section('parameters')).map(([name, declared]) => (
                     <Declaration key={name} name={name} one={isRecord(declared) ? declared : {}} />
                 ))}
                 <Adder
-                    label="New parameter"
+                    label={t('New parameter')}
                     add={(name) => it.docs.edit((text) => set(text, ['parameters', name], { default: 0 }))}
                 />
             </details>
             <Field
-                label="Parts that it moves"
+                label={t('Parts that it moves')}
                 value={texts(content.parts).join(', ')}
-                placeholder="those of its states"
+                placeholder={t('those of its states')}
                 change={(value) => put(['parts'], listOf(value).length > 0 ? listOf(value) : undefined, 'parts')}
             />
             <section>
-                <h3>Starts with</h3>
+                <h3>{t('Starts with')}</h3>
                 <div className="targets">
                     {graph.nodes
                         .filter((node) => node.isStart)
@@ -603,7 +614,7 @@ export function ProgramForm() {
                             <span key={node.id} className="chip start-chip">
                                 {node.id}
                                 <button
-                                    aria-label={`Not start with ${node.id}`}
+                                    aria-label={t('Not start with {name}', { name: node.id })}
                                     onClick={() => it.docs.edit((text) => setStart(text, node.id, false))}>
                                     ×
                                 </button>
@@ -611,7 +622,7 @@ export function ProgramForm() {
                         ))}
                     <Choice
                         hidden
-                        label="Starts also with"
+                        label={t('Starts also with')}
                         value=""
                         options={[
                             ['', '+'],
@@ -624,9 +635,9 @@ export function ProgramForm() {
                 </div>
             </section>
             <section>
-                <h3>Exits</h3>
+                <h3>{t('Exits')}</h3>
                 {endsOf(graph).length === 0 && (
-                    <p className="quiet">None yet: mark a state where the program may end.</p>
+                    <p className="quiet">{t('None yet: mark a state where the program may end.')}</p>
                 )}
                 {endsOf(graph).map((exit) => {
                     const one = section('exits')[exit];
@@ -636,8 +647,8 @@ export function ProgramForm() {
                             label={exit}
                             value={isRecord(one) && one.failure === true ? 'failure' : 'success'}
                             options={[
-                                ['success', 'a success'],
-                                ['failure', 'a failure'],
+                                ['success', t('a success')],
+                                ['failure', t('a failure')],
                             ]}
                             change={(kind) =>
                                 it.docs.edit((text) => {
@@ -673,7 +684,7 @@ function Declaration({ name, one }: { name: string; one: Json }) {
     const path: Path = ['parameters', name];
     const put = (key: string, value: Value | undefined): void =>
         it.docs.edit((text) => setField(text, [...path, key], value), `${key} ${name}`);
-    const field = (key: string, label: string, placeholder = 'none', kind = type) => (
+    const field = (key: string, label: string, placeholder = t('none'), kind = type) => (
         <Field
             label={label}
             value={textAt([...path, key], one[key])}
@@ -685,46 +696,46 @@ function Declaration({ name, one }: { name: string; one: Json }) {
         <div className="candidate">
             <div className="candidate-row">
                 <NameField
-                    label="Parameter"
+                    label={t('Parameter')}
                     value={name}
                     change={(next) => NAME.test(next) && it.docs.edit((text) => renameParameter(text, name, next))}
                 />
                 <Choice
                     hidden
-                    label={`Type of ${name}`}
+                    label={t('Type of {name}', { name })}
                     value={type}
                     options={[
-                        ['float', 'number'],
-                        ['int', 'whole number'],
-                        ['bool', 'yes or no'],
-                        ['text', 'text'],
+                        ['float', t('number')],
+                        ['int', t('whole number')],
+                        ['bool', t('yes or no')],
+                        ['text', t('text')],
                     ]}
                     change={(value) => put('type', value === 'float' ? undefined : value)}
                 />
                 <button
                     className="small"
-                    aria-label={`Remove ${name}`}
+                    aria-label={t('Remove {name}', { name })}
                     onClick={() => it.docs.edit((text) => remove(text, path))}>
                     ×
                 </button>
             </div>
-            {field('default', 'Default', 'must be given')}
-            {type !== 'text' && type !== 'bool' && field('unit', 'Unit', 'none', 'text')}
+            {field('default', t('Default'), t('must be given'))}
+            {type !== 'text' && type !== 'bool' && field('unit', t('Unit'), t('none'), 'text')}
             {type !== 'text' && type !== 'bool' && (
                 <div className="candidate-row">
-                    {field('minimum', 'At least')}
-                    {field('maximum', 'At most')}
+                    {field('minimum', t('At least'))}
+                    {field('maximum', t('At most'))}
                 </div>
             )}
             {type === 'text' && (
                 <Field
-                    label="Choices"
+                    label={t('Choices')}
                     value={texts(one.choices).join(', ')}
-                    placeholder="any text"
+                    placeholder={t('any text')}
                     change={(value) => put('choices', listOf(value).length > 0 ? listOf(value) : undefined)}
                 />
             )}
-            {field('description', 'Description', 'none', 'text')}
+            {field('description', t('Description'), t('none'), 'text')}
         </div>
     );
 }
@@ -742,31 +753,31 @@ export function ProgramIndex() {
     });
     return (
         <section className="shelf">
-            <h3>Programs</h3>
+            <h3>{t('Programs')}</h3>
             <button className="wide" onClick={() => it.talk.show({ kind: 'new_program' })}>
-                New program
+                {t('New program')}
             </button>
             <input
                 className="search"
                 type="search"
-                placeholder="Find a program"
-                aria-label="Find a program"
+                placeholder={t('Find a program')}
+                aria-label={t('Find a program')}
                 value={search}
                 onChange={(event) => setSearch(event.target.value)}
             />
             {tags.length > 0 && (
                 <Choice
                     hidden
-                    label="Tag"
+                    label={t('Tag')}
                     value={tag}
-                    options={[['', 'any tag'], ...tags.map((each): [string, string] => [each, each])]}
+                    options={[['', t('any tag')], ...tags.map((each): [string, string] => [each, each])]}
                     change={setTag}
                 />
             )}
-            {found.length === 0 && <p className="quiet">None has these words.</p>}
+            {found.length === 0 && <p className="quiet">{t('None has these words.')}</p>}
             {found.map((program) => {
                 const users = usersOf(program.name, it.library.skills, it.library.uses);
-                const used = users.length > 0 ? `used by ${users.join(', ')}` : '';
+                const used = users.length > 0 ? t('used by {users}', { users: users.join(', ') }) : '';
                 return (
                     <div key={program.name} className="skill-row level-meta_skill">
                         <button
@@ -775,7 +786,9 @@ export function ProgramIndex() {
                             title={[program.description, program.tags.join(', '), used].filter(Boolean).join('\n')}>
                             <span className="skill-name">{program.name}</span>
                             <span className="skill-description">
-                                {program.origin === 'library' ? 'of the library' : `version ${program.version}, kept`}
+                                {program.origin === 'library'
+                                    ? t('of the library')
+                                    : t('version {version}, kept', { version: program.version })}
                                 {program.tags.length > 0 && `: ${program.tags.join(', ')}`}
                             </span>
                             {program.description !== '' && (
@@ -786,7 +799,7 @@ export function ProgramIndex() {
                         {program.versions.length > 1 && (
                             <Choice
                                 hidden
-                                label={`Version of ${program.name}`}
+                                label={t('Version of {name}', { name: program.name })}
                                 value=""
                                 options={[
                                     ['', '@'],
@@ -803,12 +816,13 @@ export function ProgramIndex() {
                         {program.origin !== 'library' && it.me.mayOperate && (
                             <button
                                 className="small"
-                                aria-label={`Delete ${program.name}`}
-                                title="Delete all versions"
+                                aria-label={t('Delete {name}', { name: program.name })}
+                                title={t('Delete all versions')}
                                 onClick={() =>
                                     it.talk.confirm(
-                                        `Delete all versions of ${program.name}?${used && ` It is ${used}.`}`,
-                                        'Delete',
+                                        t('Delete all versions of {name}?', { name: program.name }) +
+                                            (used && ` (${used})`),
+                                        t('Delete'),
                                         () => void it.shelf.deleteProgram(program.name),
                                     )
                                 }>

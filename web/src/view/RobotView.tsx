@@ -1,5 +1,7 @@
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 
+import { LanguageChoice } from '../language/LanguageChoice.tsx';
+import { later, pieces, t } from '../language/language.ts';
 import { Operate } from '../operate/Operate.tsx';
 import type { LivePast as PastStore } from '../past/live_past.ts';
 import { Film } from '../scene/film.ts';
@@ -23,13 +25,13 @@ const OPERATES = 'robot_rt_control.operates';
 const STORED = 'robot_rt_control.views';
 /** Of what is drawn beside the robots. */
 const NAMESPACES: Record<string, string> = {
-    goal: 'goals',
-    path: 'ways of tools',
-    planned_path: 'planned paths',
-    contact_force: 'contact forces',
-    rays: 'rays of sensors',
-    limits: 'limits that are near',
-    objects: 'objects of simulators',
+    goal: later('goals'),
+    path: later('ways of tools'),
+    planned_path: later('planned paths'),
+    contact_force: later('contact forces'),
+    rays: later('rays of sensors'),
+    limits: later('limits that are near'),
+    objects: later('objects of simulators'),
 };
 const NEVER = (): (() => void) => () => undefined;
 const NUMBERS = ['1', '2', '3', '4'];
@@ -124,13 +126,13 @@ export function RobotView({
                 try {
                     made = new loaded.View(place.current, (meshes) => source.meshes(meshes), setWanted);
                 } catch (error) {
-                    setProblem(`This browser draws no 3D: ${(error as Error).message}`);
+                    setProblem(t('This browser draws no 3D: {why}', { why: (error as Error).message }));
                     return;
                 }
                 Object.assign(place.current, { view: made });
                 setView(made);
             },
-            (error) => setProblem(`The view cannot be loaded: ${(error as Error).message}`),
+            (error) => setProblem(t('The view cannot be loaded: {why}', { why: (error as Error).message })),
         );
         return () => {
             closed = true;
@@ -169,11 +171,11 @@ export function RobotView({
         if (!view) return;
         if (isKept) {
             localStorage.setItem(STORED, JSON.stringify({ ...kept, [key]: view.stored }));
-            it.talk.say(`View ${key} is stored in this browser.`);
+            it.talk.say(t('View {key} is stored in this browser.', { key }));
         } else if (kept[key]) {
             view.restore(kept[key]);
             setFlat(kept[key].orthographic);
-        } else it.talk.say(`View ${key} is empty: Shift and ${key} stores what is seen.`);
+        } else it.talk.say(t('View {key} is empty: Shift and {key} stores what is seen.', { key }));
     };
     const save = (blob: Blob | null, kind: string): void => {
         if (!blob) return;
@@ -198,13 +200,13 @@ export function RobotView({
             view.paint(); // a film of what stands still has one picture
         } catch (error) {
             view.setFilmed(false);
-            it.talk.say(`This browser makes no films: ${(error as Error).message}`, true);
+            it.talk.say(t('This browser makes no films: {why}', { why: (error as Error).message }), true);
         }
     };
     return (
         <section
             className={isPast ? 'robot-view is-past' : 'robot-view'}
-            aria-label="The robot"
+            aria-label={t('The robot')}
             aria-busy={view === null && problem === ''}
             tabIndex={0}
             onKeyDown={(event) => {
@@ -213,14 +215,14 @@ export function RobotView({
                 if (key && !event.ctrlKey && !event.altKey && !event.metaKey) toStored(key, event.shiftKey);
             }}>
             <div className="robot-tools">
-                <button onClick={() => view?.look('any')}>All</button>
-                <button onClick={() => view?.look('front')}>Front</button>
-                <button onClick={() => view?.look('left')}>Left</button>
-                <button onClick={() => view?.look('top')}>Top</button>
+                <button onClick={() => view?.look('any')}>{t('All')}</button>
+                <button onClick={() => view?.look('front')}>{t('Front')}</button>
+                <button onClick={() => view?.look('left')}>{t('Left')}</button>
+                <button onClick={() => view?.look('top')}>{t('Top')}</button>
                 {NUMBERS.map((key) => (
                     <button
                         key={key}
-                        title={`Stored view ${key}; Shift stores what is seen`}
+                        title={t('Stored view {key}; Shift stores what is seen', { key })}
                         onClick={(event) => toStored(key, event.shiftKey)}>
                         {key}
                     </button>
@@ -234,7 +236,7 @@ export function RobotView({
                             setFlat(event.target.checked);
                         }}
                     />{' '}
-                    Parallel
+                    {t('Parallel')}
                 </label>
                 <label>
                     <input
@@ -242,11 +244,11 @@ export function RobotView({
                         defaultChecked
                         onChange={(event) => view?.showFrames(event.target.checked)}
                     />{' '}
-                    Frames
+                    {t('Frames')}
                 </label>
                 {source === LIVE && (
                     <details className="robot-shown">
-                        <summary>Drawn</summary>
+                        <summary>{t('Drawn')}</summary>
                         {Object.entries(NAMESPACES).map(([namespace, words]) => (
                             <label key={namespace}>
                                 <input
@@ -260,15 +262,15 @@ export function RobotView({
                                         view?.hide(next);
                                     }}
                                 />{' '}
-                                {words}
+                                {t(words)}
                             </label>
                         ))}
                     </details>
                 )}
                 <label>
-                    Follow{' '}
+                    {t('Follow')}{' '}
                     <select onChange={(event) => view?.follow(event.target.value)}>
-                        <option value="">nothing</option>
+                        <option value="">{t('nothing')}</option>
                         {scene?.parts.map((part) => (
                             <option key={part.name}>{part.name}</option>
                         ))}
@@ -276,7 +278,7 @@ export function RobotView({
                 </label>
                 {(source === LIVE || timeline) && (
                     <button aria-pressed={hasTimeline} onClick={() => showTimeline(!hasTimeline)}>
-                        Timeline
+                        {t('Timeline')}
                     </button>
                 )}
                 {source === LIVE && (
@@ -286,12 +288,12 @@ export function RobotView({
                             localStorage.setItem(BACK, String(!looksBack));
                             setLooksBack(!looksBack);
                         }}>
-                        Back in time
+                        {t('Back in time')}
                     </button>
                 )}
-                <button onClick={() => void view?.picture().then((blob) => save(blob, 'png'))}>Picture</button>
+                <button onClick={() => void view?.picture().then((blob) => save(blob, 'png'))}>{t('Picture')}</button>
                 <button aria-pressed={film !== null} onClick={record}>
-                    {film ? 'End film' : 'Film'}
+                    {t(film ? 'End film' : 'Film')}
                 </button>
                 {source === LIVE && (
                     <button
@@ -300,15 +302,16 @@ export function RobotView({
                             localStorage.setItem(OPERATES, String(!operates));
                             setOperates(!operates);
                         }}>
-                        {it.me.mayOperate ? 'Operate' : 'States'}
+                        {t(it.me.mayOperate ? 'Operate' : 'States')}
                     </button>
                 )}
+                {!hasTop && <LanguageChoice />}
                 <span className="quiet">{link}</span>
             </div>
             {children}
             {faultsNow.map((part) => (
                 <p key={part.name} className="robot-fault" role="alert">
-                    <b>{part.name}</b> is faulted: {part.fault}
+                    {pieces('{part} is faulted: {fault}', { part: <b key="part">{part.name}</b>, fault: part.fault })}
                 </p>
             ))}
             {problem !== '' && (
@@ -319,8 +322,9 @@ export function RobotView({
             {scene && scene.problems.length > 0 && (
                 <details className="robot-problem">
                     <summary>
-                        {scene.problems.length} {scene.problems.length === 1 ? 'thing is' : 'things are'} not drawn as
-                        described
+                        {t('{n} thing is not drawn as described|{n} things are not drawn as described', {
+                            n: scene.problems.length,
+                        })}
                     </summary>
                     <ul>
                         {scene.problems.map((text) => (
@@ -333,7 +337,10 @@ export function RobotView({
             {isPast &&
                 faults.map((part) => (
                     <p key={part.name} className="robot-fault">
-                        <b>{part.name}</b> was faulted: {part.fault}
+                        {pieces('{part} was faulted: {fault}', {
+                            part: <b key="part">{part.name}</b>,
+                            fault: part.fault,
+                        })}
                     </p>
                 ))}
             <div className="robot-row">

@@ -1,4 +1,5 @@
 import { memo, useEffect, useState } from 'react';
+import { later, t } from '../language/language.ts';
 import { base } from '../store/ran.ts';
 import { store, useStore } from '../store/store.ts';
 import { isRecord, type Json } from '../text/graph.ts';
@@ -7,16 +8,16 @@ import type { LiveNode, LogRecord } from '../wire.ts';
 import { Choice, Expression, Field } from './fields.tsx';
 
 const STATES: Record<string, string> = {
-    runs: 'runs',
-    ends: 'is being cancelled',
-    before: 'stands before a node',
-    after: 'stands after a node',
-    cut: 'stands: a node was stopped',
-    ended: 'has ended',
+    runs: later('runs'),
+    ends: later('is being cancelled'),
+    before: later('stands before a node'),
+    after: later('stands after a node'),
+    cut: later('stands: a node was stopped'),
+    ended: later('has ended'),
 };
 
 function stateOf(run: LiveNode): string {
-    return run.state === 'ended' ? run.result : (STATES[run.state] ?? run.state);
+    return run.state === 'ended' ? run.result : t(STATES[run.state] ?? run.state);
 }
 
 /** The run: what it does, its question, and all that one can tell it. */
@@ -28,7 +29,7 @@ export function RunPanel() {
         <div className="run-panel">
             {!it.runs.replay && it.runs.now.length > 1 && (
                 <Choice
-                    label="Runs"
+                    label={t('Runs')}
                     value={run?.run ?? ''}
                     options={it.runs.now.map((each): [string, string] => [
                         each.run,
@@ -61,19 +62,18 @@ function Status() {
     const text = isOver
         ? `${run.result}${run.reason ? `: ${run.reason}` : ''}`
         : run.will_pause
-          ? 'stands after this node'
-          : (STATES[run.state] ?? run.state);
+          ? t('stands after this node')
+          : t(STATES[run.state] ?? run.state);
     return (
         <section
             className={`run-status ${isOver ? (failed ? 'was-failure' : 'was-success') : stands ? 'stands' : 'runs'}`}
             aria-live="polite">
             <h2>
                 {base(run.does)}
-                {run.rehearsed && ' (rehearsed)'}
+                {run.rehearsed && ` (${t('rehearsed')})`}
             </h2>
             <p className="run-state" data-testid="run-state">
-                {isOver ? 'Ended: ' : ''}
-                {text}
+                {isOver ? t('Ended: {result}', { result: text }) : text}
             </p>
             {!isOver && inner && (
                 <p className="quiet">
@@ -83,11 +83,13 @@ function Status() {
                 </p>
             )}
             {run.has_to_be_said && (
-                <p className="warning">After the protective stop, say how to go on: again, next, or jump.</p>
+                <p className="warning">{t('After the protective stop, say how to go on: again, next, or jump.')}</p>
             )}
-            {run.jump !== '' && <p className="warning">Jumps to {run.jump} after the present node.</p>}
+            {run.jump !== '' && (
+                <p className="warning">{t('Jumps to {node} after the present node.', { node: run.jump })}</p>
+            )}
             {question && (
-                <div className="question" role="alertdialog" aria-label="Question">
+                <div className="question" role="alertdialog" aria-label={t('Question')}>
                     <p>{question.question}</p>
                     <div className="row">
                         {question.answers.map((answer) => (
@@ -107,23 +109,23 @@ function Status() {
                         <>
                             {!run.has_to_be_said && (
                                 <button className="primary" onClick={() => it.orders.control('resume')}>
-                                    Resume
+                                    {t('Resume')}
                                 </button>
                             )}
-                            <button onClick={() => it.orders.control('resume', { how: 'next' })}>Next</button>
-                            <button onClick={() => it.orders.control('resume', { how: 'again' })}>Again</button>
-                            <button onClick={() => it.orders.control('step')}>Step</button>
-                            <button onClick={() => it.orders.control('step', { into: true })}>Step into</button>
+                            <button onClick={() => it.orders.control('resume', { how: 'next' })}>{t('Next')}</button>
+                            <button onClick={() => it.orders.control('resume', { how: 'again' })}>{t('Again')}</button>
+                            <button onClick={() => it.orders.control('step')}>{t('Step')}</button>
+                            <button onClick={() => it.orders.control('step', { into: true })}>{t('Step into')}</button>
                         </>
                     ) : (
                         <>
-                            <button onClick={() => it.orders.control('pause')}>Pause</button>
-                            <button onClick={() => it.orders.control('pause', { now: true })}>Pause now</button>
-                            <button onClick={() => it.orders.control('skip', { value: 'done' })}>Skip</button>
+                            <button onClick={() => it.orders.control('pause')}>{t('Pause')}</button>
+                            <button onClick={() => it.orders.control('pause', { now: true })}>{t('Pause now')}</button>
+                            <button onClick={() => it.orders.control('skip', { value: 'done' })}>{t('Skip')}</button>
                         </>
                     )}
                     <button className="danger" onClick={() => it.orders.control('cancel')}>
-                        Cancel
+                        {t('Cancel')}
                     </button>
                 </div>
             )}
@@ -140,7 +142,7 @@ function Start() {
     const [watched, setWatched] = useState(false);
     const [at, setAt] = useState('');
     if (!doc) return null;
-    if (doc.graph.isProgram) return <p className="quiet">A program runs as a node of a blueprint.</p>;
+    if (doc.graph.isProgram) return <p className="quiet">{t('A program runs as a node of a blueprint.')}</p>;
     const declared = isRecord(doc.graph.content.parameters) ? doc.graph.content.parameters : {};
     const names = Object.keys(declared);
     const bad = doc.mistakes.filter((mistake) => !mistake.warning).length;
@@ -158,7 +160,7 @@ function Start() {
                 return { name, values, text: '', unit: '' };
             });
         if (parameters.some((each) => each.values.some((value) => Number.isNaN(value))))
-            return it.talk.say('A value is not a number.', true);
+            return it.talk.say(t('A value is not a number.'), true);
         void it.orders.start({ parameters, paused, rehearse, start_at: at, stop_when_unwatched: watched });
     };
     return (
@@ -167,11 +169,11 @@ function Start() {
                 className="primary wide start-button"
                 disabled={bad > 0 || doc.graph.nodes.length + (doc.graph.is ? 1 : 0) === 0}
                 onClick={start}>
-                ▶ Start {doc.graph.name}
+                ▶ {t('Start {name}', { name: doc.graph.name })}
             </button>
-            {bad > 0 && <p className="hint">{bad === 1 ? 'One mistake' : `${bad} mistakes`} first.</p>}
+            {bad > 0 && <p className="hint">{t('One mistake first.|{n} mistakes first.', { n: bad })}</p>}
             <details open={names.length > 0}>
-                <summary>With values, and how</summary>
+                <summary>{t('With values, and how')}</summary>
                 {names.map((name) => {
                     const one = isRecord(declared[name]) ? (declared[name] as Json) : {};
                     return (
@@ -179,31 +181,31 @@ function Start() {
                             key={name}
                             label={one.unit ? `${name} [${String(one.unit)}]` : name}
                             value={given[name] ?? ''}
-                            placeholder={one.default === undefined ? 'must be given' : String(one.default)}
+                            placeholder={one.default === undefined ? t('must be given') : String(one.default)}
                             change={(value) => setGiven((before) => ({ ...before, [name]: value }))}
                         />
                     );
                 })}
                 <Choice
-                    label="Begin at"
+                    label={t('Begin at')}
                     value={at}
                     options={[
-                        ['', 'its start'],
+                        ['', t('its start')],
                         ...doc.graph.nodes.map((node): [string, string] => [node.id, node.id]),
                     ]}
                     change={setAt}
                 />
                 <label className="check">
                     <input type="checkbox" checked={paused} onChange={(event) => setPaused(event.target.checked)} />
-                    {' stand before the first node'}
+                    {` ${t('stand before the first node')}`}
                 </label>
                 <label className="check">
                     <input type="checkbox" checked={rehearse} onChange={(event) => setRehearse(event.target.checked)} />
-                    {' rehearse: nothing moves'}
+                    {` ${t('rehearse: nothing moves')}`}
                 </label>
                 <label className="check">
                     <input type="checkbox" checked={watched} onChange={(event) => setWatched(event.target.checked)} />
-                    {' cancel it when nobody watches'}
+                    {` ${t('cancel it when nobody watches')}`}
                 </label>
             </details>
         </section>
@@ -219,7 +221,10 @@ function Commands() {
     return (
         <details>
             <summary>
-                Commands{armed > 0 && <span className="chip good"> sensors armed, {Math.ceil(armed)} s</span>}
+                {t('Commands')}
+                {armed > 0 && (
+                    <span className="chip good"> {t('sensors armed, {time} s', { time: Math.ceil(armed) })}</span>
+                )}
             </summary>
             <form
                 onSubmit={(event) => {
@@ -227,26 +232,28 @@ function Commands() {
                     if (said.trim() !== '') void it.me.do('give_command', { text: said });
                 }}>
                 <Field
-                    label="Say a sentence"
+                    label={t('Say a sentence')}
                     value={said}
                     change={setSaid}
-                    placeholder={phrases[0] ?? 'welcome the guest'}
+                    placeholder={phrases[0] ?? t('welcome the guest')}
                     list={[...phrases, 'stop']}
                 />
                 <div className="row">
-                    <button>Say it</button>
+                    <button>{t('Say it')}</button>
                     <button type="button" onClick={() => it.orders.control('arm', { seconds: 600, run: '' })}>
-                        Arm sensors for 10 min
+                        {t('Arm sensors for 10 min')}
                     </button>
                     {armed > 0 && (
                         <button type="button" onClick={() => it.orders.control('disarm', { run: '' })}>
-                            Disarm
+                            {t('Disarm')}
                         </button>
                     )}
                 </div>
             </form>
             {(it.link.live.blueprints.waiting ?? []).length > 0 && (
-                <p className="warning">Waiting for parts: {(it.link.live.blueprints.waiting ?? []).join(', ')}</p>
+                <p className="warning">
+                    {t('Waiting for parts: {parts}', { parts: (it.link.live.blueprints.waiting ?? []).join(', ') })}
+                </p>
             )}
         </details>
     );
@@ -260,8 +267,8 @@ const Log = memo(function Log({ records }: { records: readonly LogRecord[] }) {
         if (records[n]?.what !== 'decided' || records[n]?.go) shown.push(n);
     return (
         <section>
-            <h3>What happened</h3>
-            <ol className="log" reversed tabIndex={0} aria-label="What happened, the latest first">
+            <h3>{t('What happened')}</h3>
+            <ol className="log" reversed tabIndex={0} aria-label={t('What happened, the latest first')}>
                 {shown.map((n) => (
                     <Line key={n} record={records[n] as LogRecord} skill={skill} />
                 ))}
@@ -307,46 +314,46 @@ function Replay() {
     const stoppedAt = String(outer[outer.length - 1]?.path ?? '');
     return (
         <section className="run-status replay">
-            <h2>Replay of {replay.run}</h2>
+            <h2>{t('Replay of {run}', { run: replay.run })}</h2>
             <input
                 type="range"
-                aria-label="Moment of the replay"
+                aria-label={t('Moment of the replay')}
                 min={0}
                 max={replay.records.length}
                 value={replay.at}
                 onChange={(event) => go(Number(event.target.value))}
             />
             <p className="quiet">
-                {replay.at} of {replay.records.length}
+                {t('{at} of {all}', { at: replay.at, all: replay.records.length })}
                 {present && `, ${present.time.toFixed(2)} s: ${inWords(present, skill)}`}
             </p>
             <div className="row">
-                <button onClick={() => go(replay.at - 1)}>Back</button>
-                <button onClick={() => go(replay.at + 1)}>On</button>
+                <button onClick={() => go(replay.at - 1)}>{t('Back')}</button>
+                <button onClick={() => go(replay.at + 1)}>{t('On')}</button>
                 <button
                     onClick={() => {
                         if (replay.at >= replay.records.length) go(0);
                         setPlays(!plays);
                     }}>
-                    {plays ? 'Stand' : 'Play'}
+                    {t(plays ? 'Stand' : 'Play')}
                 </button>
                 <button
                     onClick={() => {
                         store.runs.replay = null;
                         store.changes.tell();
                     }}>
-                    Close
+                    {t('Close')}
                 </button>
             </div>
             {stoppedAt !== '' && (
                 <button
                     className="wide"
-                    title="A new run begins at this node, with the outputs that the earlier nodes gave"
+                    title={t('A new run begins at this node, with the outputs that the earlier nodes gave')}
                     onClick={() => void it.orders.start({ start_at: stoppedAt, outputs_of: replay.run })}>
-                    Start again at {nameOfNode(stoppedAt, skill)}
+                    {t('Start again at {node}', { node: nameOfNode(stoppedAt, skill) })}
                 </button>
             )}
-            <ol className="log" tabIndex={0} aria-label="Log of the run">
+            <ol className="log" tabIndex={0} aria-label={t('Log of the run')}>
                 {replay.records.map((record, n) => (
                     <li key={n} className={n === replay.at - 1 ? 'now' : n >= replay.at ? 'later' : ''}>
                         <button className="plain-button" onClick={() => go(n + 1)}>
@@ -366,7 +373,7 @@ function Variables() {
     return (
         <details className="variables">
             <summary>
-                State variables <span className="quiet">{it.link.watched.length}</span>
+                {t('State variables')} <span className="quiet">{it.link.watched.length}</span>
             </summary>
             <ul className="plain">
                 {it.link.watched.map((each) => (
@@ -374,12 +381,12 @@ function Variables() {
                         <code>{each}</code>{' '}
                         <strong>
                             {values[each] === undefined || values[each] === null
-                                ? 'unknown'
+                                ? t('unknown')
                                 : String(Math.round((values[each] ?? 0) * 1e4) / 1e4)}
                         </strong>
                         <button
                             className="small"
-                            aria-label={`Watch ${each} no more`}
+                            aria-label={t('Watch {name} no more', { name: each })}
                             onClick={() => it.link.watchVariables(it.link.watched.filter((other) => other !== each))}>
                             ×
                         </button>
@@ -387,7 +394,7 @@ function Variables() {
                 ))}
             </ul>
             <Expression
-                label="Watch a variable"
+                label={t('Watch a variable')}
                 value={name}
                 change={(value) => {
                     if (

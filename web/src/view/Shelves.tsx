@@ -1,4 +1,5 @@
 import { memo, useEffect, useMemo, useRef, useState } from 'react';
+import { later, t } from '../language/language.ts';
 import { store, useStill, useStore } from '../store/store.ts';
 import { allKinds } from '../text/node_kinds.ts';
 import { nameOfNode } from '../way.ts';
@@ -20,6 +21,30 @@ function shelfOf(skill: SkillInfo): string {
     return skill.level === 'capability' && skill.category !== ''
         ? `capability: ${skill.category.replace('_', ' ')}`
         : skill.level;
+}
+
+const TITLES: Record<string, string> = {
+    blueprint: later('blueprints'),
+    behavior_skill: later('behavior skills'),
+    motion_skill: later('motion skills'),
+    meta_skill: later('meta skills'),
+    'built in': later('built in'),
+    capability: later('capabilities'),
+};
+/** Categories of capabilities: blueprint/text/levels.py. */
+const CATEGORIES: Record<string, string> = {
+    sensing: later('sensing'),
+    analysis: later('analysis'),
+    'part control': later('part control'),
+    'path planning': later('path planning'),
+};
+
+function shelfTitle(shelf: string): string {
+    if (shelf.startsWith('for ')) return t('for {scenario}', { scenario: shelf.slice(4) });
+    const [level = '', category] = shelf.split(': ');
+    return category === undefined
+        ? t(TITLES[level] ?? level)
+        : `${t('capability')}: ${t(CATEGORIES[category] ?? category)}`;
 }
 
 /** Skills by level, category and scenario, with search. Drag one into the picture, or press Enter. */
@@ -59,14 +84,16 @@ export function Shelves() {
             put(shelfOf(skill), item);
         }
         if (!isProgram)
-            for (const { name, doc: description } of allKinds())
+            for (const { name, doc: english } of allKinds()) {
+                const words = name.replace('_', ' ');
                 put('built in', {
                     name,
                     level: 'built_in',
-                    description,
-                    words: `${name} ${name.replace('_', ' ')} ${description}`.toLowerCase(),
+                    description: t(english),
+                    words: [name, words, english, t(words), t(english)].join(' ').toLowerCase(),
                     skill: null,
                 });
+            }
         const rank = (shelf: string): number =>
             shelf.startsWith('for ') || (isProgram && shelf.startsWith('capability'))
                 ? -1
@@ -81,8 +108,8 @@ export function Shelves() {
                 ref={box}
                 className="search"
                 type="search"
-                placeholder="Find a skill"
-                aria-label="Find a skill; Enter adds the first one found"
+                placeholder={t('Find a skill')}
+                aria-label={t('Find a skill; Enter adds the first one found')}
                 value={search}
                 onChange={(event) => setSearch(event.target.value)}
                 onKeyDown={(event) => {
@@ -95,7 +122,7 @@ export function Shelves() {
                     }
                 }}
             />
-            {shelves.length === 0 && <p className="quiet">No skill has these words.</p>}
+            {shelves.length === 0 && <p className="quiet">{t('No skill has these words.')}</p>}
             {shelves.map(([shelf, items]) => {
                 const isOpen =
                     search !== '' ||
@@ -114,11 +141,7 @@ export function Shelves() {
                                         return next;
                                     })
                                 }>
-                                {isOpen ? '▾' : '▸'}{' '}
-                                {shelf.startsWith('for ') || shelf.includes(':')
-                                    ? shelf
-                                    : `${levelName(shelf)}${shelf === 'built in' ? '' : 's'}`}{' '}
-                                <span className="quiet">{items.length}</span>
+                                {isOpen ? '▾' : '▸'} {shelfTitle(shelf)} <span className="quiet">{items.length}</span>
                             </button>
                         </h3>
                         {isOpen && items.map((item) => <SkillItem key={item.name} item={item} />)}
@@ -129,19 +152,26 @@ export function Shelves() {
     );
 }
 
+function withUnits(all: readonly { name: string; unit: string }[]): string {
+    return all.map(({ name, unit }) => name + (unit ? ` [${unit}]` : '')).join(', ');
+}
+
 const SkillItem = memo(function SkillItem({ item }: { item: Item }) {
     const skill = item.skill;
     const needs = skill
         ? [
               skill.description,
-              skill.parts.length > 0 && `Parts: ${skill.parts.join(', ')}`,
-              skill.parameters.length > 0 &&
-                  `Takes: ${skill.parameters.map((p) => p.name + (p.unit ? ` [${p.unit}]` : '')).join(', ')}`,
-              skill.results.length > 0 && `Results: ${[...skill.results, ...skill.failures].join(', ')}`,
-              skill.outputs.length > 0 &&
-                  `Gives: ${skill.outputs.map((o) => o.name + (o.unit ? ` [${o.unit}]` : '')).join(', ')}`,
-              skill.runs > 0 && `Ran ${skill.runs} times, ${skill.succeeded} with success`,
-              skill.problem && `Broken: ${skill.problem}`,
+              skill.parts.length > 0 && t('Parts: {list}', { list: skill.parts.join(', ') }),
+              skill.parameters.length > 0 && t('Takes: {list}', { list: withUnits(skill.parameters) }),
+              skill.results.length > 0 &&
+                  t('Results: {list}', { list: [...skill.results, ...skill.failures].join(', ') }),
+              skill.outputs.length > 0 && t('Gives: {list}', { list: withUnits(skill.outputs) }),
+              skill.runs > 0 &&
+                  t('Ran {n} time, {good} with success|Ran {n} times, {good} with success', {
+                      n: skill.runs,
+                      good: skill.succeeded,
+                  }),
+              skill.problem && t('Broken: {why}', { why: skill.problem }),
           ]
               .filter(Boolean)
               .join('\n')
@@ -175,8 +205,8 @@ const SkillItem = memo(function SkillItem({ item }: { item: Item }) {
             {skill && (
                 <button
                     className="small"
-                    aria-label={`Open ${item.name}`}
-                    title="Open it"
+                    aria-label={t('Open {name}', { name: item.name })}
+                    title={t('Open it')}
                     onClick={() => void store.versions.openSkill(item.name)}>
                     ↗
                 </button>
@@ -184,10 +214,6 @@ const SkillItem = memo(function SkillItem({ item }: { item: Item }) {
         </div>
     );
 });
-
-function allVersions({ name, versions }: SkillInfo): string {
-    return `${versions.length === 1 ? 'the only version' : `all ${versions.length} versions`} of ${name}`;
-}
 
 /** What is kept: blueprints and skills, programs, runs of the past. */
 export function Files() {
@@ -201,12 +227,12 @@ export function Files() {
     return (
         <div className="files">
             <button className="primary wide" onClick={() => it.talk.show({ kind: 'new' })}>
-                New blueprint
+                {t('New blueprint')}
             </button>
             <section className="shelf">
-                <h3>Blueprints and skills</h3>
+                <h3>{t('Blueprints and skills')}</h3>
                 {own.length === 0 && (
-                    <p className="quiet">{isKnown ? 'None is kept yet.' : 'Reading what is kept …'}</p>
+                    <p className="quiet">{t(isKnown ? 'None is kept yet.' : 'Reading what is kept …')}</p>
                 )}
                 {own.map((skill) => (
                     <div key={skill.name} className={`skill-row level-${skill.level}`}>
@@ -217,36 +243,44 @@ export function Files() {
                             <span className="skill-name">{skill.name}</span>
                             <span className="skill-description">
                                 {skill.problem
-                                    ? 'draft with mistakes'
-                                    : `${levelName(skill.level)}, version ${skill.version}`}
+                                    ? t('draft with mistakes')
+                                    : t('{level}, version {version}', {
+                                          level: levelName(skill.level),
+                                          version: skill.version,
+                                      })}
                             </span>
                         </button>
                         {skill.origin === 'store' && (
                             <>
                                 <button
                                     className="small"
-                                    aria-label={`Rename ${skill.name}`}
-                                    title="Rename; callers follow"
+                                    aria-label={t('Rename {name}', { name: skill.name })}
+                                    title={t('Rename; callers follow')}
                                     onClick={() => it.talk.show({ kind: 'rename', name: skill.name })}>
                                     ✎
                                 </button>
                                 {skill.versions.length > 1 && (
                                     <button
                                         className="small"
-                                        aria-label={`Compare versions of ${skill.name}`}
-                                        title="Compare versions"
+                                        aria-label={t('Compare versions of {name}', { name: skill.name })}
+                                        title={t('Compare versions')}
                                         onClick={() => it.talk.show({ kind: 'compare', name: skill.name })}>
                                         ≠
                                     </button>
                                 )}
                                 <button
                                     className="small"
-                                    aria-label={`Delete ${skill.name}`}
-                                    title="Delete all versions"
+                                    aria-label={t('Delete {name}', { name: skill.name })}
+                                    title={t('Delete all versions')}
                                     onClick={() =>
                                         it.talk.confirm(
-                                            `Delete ${allVersions(skill)}? They stay in the bin for 30 days.`,
-                                            'Delete',
+                                            t(
+                                                'Delete the only version of {name}? It stays in the bin for 30 days.|' +
+                                                    'Delete all {n} versions of {name}? They stay in the bin ' +
+                                                    'for 30 days.',
+                                                { n: skill.versions.length, name: skill.name },
+                                            ),
+                                            t('Delete'),
                                             () => void it.shelf.deleteSkill(skill.name),
                                         )
                                     }>
@@ -272,22 +306,25 @@ function Bin() {
     }, [it, it.library.skills, isOpen]);
     return (
         <details onToggle={(event) => setIsOpen(event.currentTarget.open)}>
-            <summary>Bin</summary>
-            {it.shelf.bin.length === 0 && <p className="quiet">It is empty. What is deleted stays here for 30 days.</p>}
+            <summary>{t('Bin')}</summary>
+            {it.shelf.bin.length === 0 && (
+                <p className="quiet">{t('It is empty. What is deleted stays here for 30 days.')}</p>
+            )}
             {it.shelf.bin.map((skill) => (
                 <div key={skill.name} className="skill-row">
                     <span className="skill-item">
                         <span className="skill-name">{skill.name}</span>
                         <span className="skill-description">
-                            version {skill.versions.join(', ')}
-                            {skill.saved && `, deleted ${new Date(skill.saved.sec * 1000).toLocaleDateString()}`}
+                            {t('version {version}', { version: skill.versions.join(', ') })}
+                            {skill.saved &&
+                                t(', deleted {date}', { date: new Date(skill.saved.sec * 1000).toLocaleDateString() })}
                         </span>
                     </span>
                     {it.me.mayOperate && (
                         <button
-                            aria-label={`Restore ${skill.name}`}
+                            aria-label={t('Restore {name}', { name: skill.name })}
                             onClick={() => void it.shelf.restoreSkill(skill.name)}>
-                            Restore
+                            {t('Restore')}
                         </button>
                     )}
                 </div>
@@ -302,21 +339,23 @@ export function Runs() {
     return (
         <div className="files" aria-busy={!it.runs.isRead}>
             <section className="shelf">
-                <h3>Runs</h3>
-                {it.runs.past.length === 0 && !it.runs.isRead && <p className="quiet">Reading the logs …</p>}
-                {it.runs.past.length === 0 && it.runs.isRead && <p className="quiet">Nothing has run yet.</p>}
+                <h3>{t('Runs')}</h3>
+                {it.runs.past.length === 0 && !it.runs.isRead && <p className="quiet">{t('Reading the logs …')}</p>}
+                {it.runs.past.length === 0 && it.runs.isRead && <p className="quiet">{t('Nothing has run yet.')}</p>}
                 {it.runs.past.map((run) => (
                     <div key={run.run} className="skill-row">
                         <button
                             className="skill-item"
-                            title={`${run.run}, started by ${run.source}`}
+                            title={t('{run}, started by {who}', { run: run.run, who: run.source })}
                             onClick={() => void it.versions.openReplay(run)}>
                             <span className="skill-name">{run.skill || run.run}</span>
                             <span className="skill-description">
                                 {run.result ||
                                     (run.interrupted_at
-                                        ? `interrupted at ${nameOfNode(run.interrupted_at, run.skill)}`
-                                        : 'runs')}
+                                        ? t('interrupted at {node}', {
+                                              node: nameOfNode(run.interrupted_at, run.skill),
+                                          })
+                                        : t('runs'))}
                                 {run.reason ? `: ${run.reason}` : ''}
                             </span>
                         </button>

@@ -1,3 +1,4 @@
+import { t } from '../language/language.ts';
 import { usePage } from '../store/page.ts';
 
 /** STOP, in every state of the page: above dialogs, and never inert. */
@@ -6,7 +7,7 @@ export function StopBar() {
     return (
         <section
             className="stop-bar"
-            aria-label="Stop"
+            aria-label={t('Stop')}
             onKeyDown={(event) => {
                 if (event.key === 'Escape' && it.talk.dialog) {
                     it.talk.show(null);
@@ -14,17 +15,19 @@ export function StopBar() {
             }}>
             {(it.stop.sender.sending || it.stop.sender.problem !== '') && (
                 <p className="stop-problem" role="alert">
-                    {it.stop.sender.sending
-                        ? 'STOP is not confirmed yet; it is sent again. '
-                        : 'STOP was not confirmed: use another stop. '}
+                    {t(
+                        it.stop.sender.sending
+                            ? 'STOP is not confirmed yet; it is sent again.'
+                            : 'STOP was not confirmed: use another stop.',
+                    )}{' '}
                     {it.stop.sender.problem}
                 </p>
             )}
             <button
                 className={it.stop.isLatched ? 'stop stopped' : 'stop'}
-                title="Protective stop: Ctrl + . or the key Pause"
+                title={t('Protective stop: Ctrl + . or the key Pause')}
                 onClick={() => void it.stop.press()}>
-                {it.stop.isLatched ? 'STOPPED' : 'STOP'}
+                {it.stop.isLatched ? t('STOPPED') : 'STOP'}
             </button>
         </section>
     );

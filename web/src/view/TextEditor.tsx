@@ -13,7 +13,7 @@ import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
-
+import { t } from '../language/language.ts';
 import { store, useStill } from '../store/store.ts';
 
 const COLORS = HighlightStyle.define([
@@ -50,7 +50,7 @@ function complete(context: CompletionContext): CompletionResult | null {
     const names = /skill:\s*[\w@]*$/.test(line)
         ? store.library.skills.map((skill) => ({ label: skill.name, detail: skill.level }))
         : /(go|start):\s*\w*$/.test(line) || /then:\s*\w*$/.test(line)
-          ? (store.docs.doc?.shown.nodes ?? []).map((node) => ({ label: node.id, detail: 'node' }))
+          ? (store.docs.doc?.shown.nodes ?? []).map((node) => ({ label: node.id, detail: t('node') }))
           : store.library.completions(true).map(({ name, hint }) => ({ label: name, detail: hint }));
     return { from: word.from, options: names, validFor: /^[$\w.]*$/ };
 }
@@ -88,7 +88,7 @@ export function TextEditor() {
                 EditorView.lineWrapping,
                 autocompletion({ override: [complete] }),
                 EditorState.readOnly.of(store.docs.doc?.readOnly ?? false),
-                EditorView.contentAttributes.of({ 'aria-label': 'Text of the blueprint' }),
+                EditorView.contentAttributes.of({ 'aria-label': t('Text of the blueprint') }),
                 keymap.of([
                     { key: 'Mod-z', run: done(() => store.docs.undo()) },
                     { key: 'Mod-y', run: done(() => store.docs.redo()) },

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
-
+import { t } from '../language/language.ts';
 import type { LivePast } from '../past/live_past.ts';
 import { ask } from '../server.ts';
 import { thePage, usePage } from '../store/page.ts';
@@ -54,7 +54,7 @@ export function Timeline({
                 Object.assign(place.current, { panel: made, source });
                 setPanel(made);
             },
-            (error) => setProblem(`The timeline cannot be loaded: ${(error as Error).message}`),
+            (error) => setProblem(t('The timeline cannot be loaded: {why}', { why: (error as Error).message })),
         );
         return () => {
             closed = true;
@@ -63,7 +63,7 @@ export function Timeline({
     }, [source]);
     useEffect(() => panel?.seek(currentTick), [panel, currentTick]);
     return (
-        <section className="timeline" aria-label="Timeline" aria-busy={panel === null && problem === ''}>
+        <section className="timeline" aria-label={t('Timeline')} aria-busy={panel === null && problem === ''}>
             {problem !== '' && <p className="timeline-problem">{problem}</p>}
             <div className="timeline-panel" ref={place} />
         </section>

@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-
+import { t } from '../language/language.ts';
 import { thePage, useStillPage } from '../store/page.ts';
 import { DialogFrame } from './dialogs/DialogFrame.tsx';
 import { TakeDialog } from './dialogs/TakeDialog.tsx';
@@ -25,7 +25,7 @@ export function ViewPage() {
     return (
         <>
             <StopBar />
-            <Entered title="Workcell" draws>
+            <Entered title={t('Workcell')} draws>
                 <div className="app" inert={it.talk.dialog !== null}>
                     <RobotView>
                         <Lost hasBlueprints={false} />

@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
-
+import { t } from '../language/language.ts';
 import { store } from '../store/store.ts';
 
 export { Choice, Field } from './plain_fields.tsx';
@@ -142,7 +142,7 @@ export function Expression({
                 className={options.length > 0 ? 'options' : 'unseen'}
                 role="listbox"
                 id={`${id}-options`}
-                aria-label="Names">
+                aria-label={t('Names')}>
                 {options.map((option, n) => (
                     <li
                         key={option.name}

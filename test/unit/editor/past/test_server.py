@@ -40,7 +40,7 @@ def test_E2_without_a_cookie_nothing_of_the_recording_is_said(past: Served) -> N
         assert past.post(name)[0] == 403
     assert past.request("POST", "/api/past", "{}", Origin="http://elsewhere")[0] == 403
     status, headers, body = past.request("GET", "/past.html")
-    assert status == 200 and b'data-shows="past"' in body and "script-src 'self'" in headers["content-security-policy"]
+    assert status == 200 and b"past_page.js" in body and "script-src 'self'" in headers["content-security-policy"]
 
 
 def test_H12_a_recording_is_served_with_its_scene(past: Served, cookie: str) -> None:

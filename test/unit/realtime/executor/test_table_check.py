@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from robot_rt_control.client.actions import Action, Reaction, Strategy
 from robot_rt_control.memory.atomics import address_of
 from robot_rt_control.memory.layout import blob_dtype, command_dtype, offset_of, part_dtype, tables_dtype, world_dtype
+from robot_rt_control.memory.set_points import size_of_set_point
 from robot_rt_control.realtime.executor import native_loader
 from robot_rt_control.realtime.executor.installer import Installer
 from robot_rt_control.realtime.executor.table_check import check_motion_queues, check_new_parameters, check_tables
@@ -425,7 +426,7 @@ def test_the_queue_of_a_motion_group_lies_among_the_set_points(changed: dict[str
     for name, value in {"identity": 1, "group": 1, "n_parts": 2, "n_points": 9, "braking_rate": 1.0}.items():
         a[name] = value
     a["parts"][:2], a["queue_offset"], a["queue_entries"] = (0, 1), 64, 10
-    check_motion_queues(tables, dofs)
+    assert check_motion_queues(tables, dofs) == [(64, 10 * size_of_set_point(14))]
     for name, value in changed.items():
         a[name] = value
     with pytest.raises(RobotControlError, match="queue of group|set points of group"):

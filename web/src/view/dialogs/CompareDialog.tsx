@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { t } from '../../language/language.ts';
 import { ask } from '../../server.ts';
 import { store, useStore } from '../../store/store.ts';
 import type { Answer, SkillInfo } from '../../wire.ts';
@@ -24,21 +25,21 @@ export function CompareDialog() {
             });
         }
     }, [one, two, skill, texts]);
-    const options = versions.map((version): [string, string] => [String(version), `version ${version}`]);
+    const options = versions.map((version): [string, string] => [String(version), t('version {version}', { version })]);
     return (
         <div>
-            <h2>Versions of {skill?.name}</h2>
+            <h2>{t('Versions of {name}', { name: skill?.name ?? '' })}</h2>
             <div className="row">
-                <Choice label="Before" value={one} options={options} change={setOne} />
-                <Choice label="After" value={two} options={options} change={setTwo} />
+                <Choice label={t('Before')} value={one} options={options} change={setOne} />
+                <Choice label={t('After')} value={two} options={options} change={setTwo} />
             </div>
             <Comparison
                 before={texts[one] ?? ''}
                 after={texts[two] ?? ''}
-                names={[`version ${one}`, `version ${two}`]}
+                names={[t('version {version}', { version: one }), t('version {version}', { version: two })]}
             />
             <div className="row end">
-                <button onClick={store.talk.close}>Close</button>
+                <button onClick={store.talk.close}>{t('Close')}</button>
             </div>
         </div>
     );

@@ -1,8 +1,9 @@
 import { useMemo } from 'react';
+import { t } from '../../language/language.ts';
 import { compare, otherLinks } from '../../text/compare.ts';
 import { differences } from '../../text/differences.ts';
 import { readGraph } from '../../text/graph.ts';
-import { Miniature, SIGNS } from './Miniature.tsx';
+import { KINDS, Miniature, SIGNS } from './Miniature.tsx';
 
 export function Comparison({ before, after, names }: { before: string; after: string; names: [string, string] }) {
     const lines = useMemo(() => differences(before, after), [before, after]);
@@ -26,27 +27,27 @@ export function Comparison({ before, after, names }: { before: string; after: st
                             kinds={kinds}
                             links={otherLinks(graph, other)}
                             linkKind={kind}
-                            label={`Picture of ${name}`}
+                            label={t('Picture of {name}', { name })}
                         />
                     </figure>
                 ))}
             </div>
-            <ul className="legend" aria-label="Legend">
-                <li className="added">+ added: thick line</li>
-                <li className="removed">− removed: dashed line</li>
-                <li className="changed">~ changed: double line</li>
-                <li className="same">unchanged: thin line</li>
+            <ul className="legend" aria-label={t('Legend')}>
+                <li className="added">{t('+ added: thick line')}</li>
+                <li className="removed">{t('− removed: dashed line')}</li>
+                <li className="changed">{t('~ changed: double line')}</li>
+                <li className="same">{t('unchanged: thin line')}</li>
             </ul>
-            <ul className="compared-nodes" aria-label="What differs">
+            <ul className="compared-nodes" aria-label={t('What differs')}>
                 {different.length === 0 && found.others.length === 0 && (
-                    <li className="quiet">Nothing that the picture shows.</li>
+                    <li className="quiet">{t('Nothing that the picture shows.')}</li>
                 )}
                 {different.map(({ id, kind, what, words }) => (
                     <li key={id} className={`compared ${kind}`}>
                         <b>
                             {SIGNS[kind]} {id}
                         </b>{' '}
-                        <small>{what}</small> {kind}
+                        <small>{what}</small> {t(KINDS[kind])}
                         {words.length > 0 && (
                             <ul>
                                 {words.map((word) => (
@@ -65,7 +66,7 @@ export function Comparison({ before, after, names }: { before: string; after: st
             <p className="quiet">
                 − {names[0]}, + {names[1]}
             </p>
-            <pre className="difference" tabIndex={0} role="group" aria-label="Lines">
+            <pre className="difference" tabIndex={0} role="group" aria-label={t('Lines')}>
                 {lines.map((line, n) => (
                     <span key={n} className={line.kind}>
                         {line.kind === 'same' ? '  ' : line.kind === 'added' ? '+ ' : '− '}

@@ -1,3 +1,4 @@
+import { t } from '../../language/language.ts';
 import { store, useStore } from '../../store/store.ts';
 
 export function ConfirmDialog() {
@@ -7,7 +8,7 @@ export function ConfirmDialog() {
         <div>
             <h2>{text}</h2>
             <div className="row end">
-                <button onClick={store.talk.close}>Cancel</button>
+                <button onClick={store.talk.close}>{t('Cancel')}</button>
                 <button
                     className="danger"
                     onClick={() => {

@@ -1,7 +1,23 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 
+import { later, t } from '../../language/language.ts';
 import { useStillPage } from '../../store/page.ts';
 import type { Dialog } from '../../store/talk.ts';
+
+/** For who hears them. */
+const NAMES: Record<Dialog['kind'], string> = {
+    overtaken: later('overtaken'),
+    extract: later('extract'),
+    rename: later('rename'),
+    help: later('help'),
+    compare: later('compare'),
+    take: later('take'),
+    new: later('new'),
+    new_program: later('new_program'),
+    expand: later('expand'),
+    confirm: later('confirm'),
+    name: later('name'),
+};
 
 /** The dialog that is shown, above all but STOP. */
 export function DialogFrame({ content }: { content: (kind: Dialog['kind']) => ReactNode }) {
@@ -29,7 +45,7 @@ export function DialogFrame({ content }: { content: (kind: Dialog['kind']) => Re
                 ref={box}
                 open={dialog !== null}
                 aria-modal="true"
-                aria-label={kind ?? 'dialog'}
+                aria-label={kind && t(NAMES[kind])}
                 onKeyDown={(event) => {
                     if (event.key === 'Escape' && !event.defaultPrevented) it.talk.close();
                 }}>

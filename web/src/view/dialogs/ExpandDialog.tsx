@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { t } from '../../language/language.ts';
 import { ask } from '../../server.ts';
 import { store, useStore } from '../../store/store.ts';
 import type { Answer, SkillInfo } from '../../wire.ts';
@@ -20,7 +21,7 @@ export function ExpandDialog() {
                 <strong>{each}</strong>{' '}
                 <span className="quiet">
                     {skill ? levelName(skill.level) : ''}
-                    {skill?.category ? `, ${skill.category.replace('_', ' ')}` : ''}
+                    {skill?.category ? `, ${t(skill.category.replace('_', ' '))}` : ''}
                 </span>
                 {skill && !path.slice(0, -1).includes(each) && skill.calls.length > 0 && (
                     <ul>{[...new Set(skill.calls)].map((call): React.ReactNode => tree(call, [...path, call]))}</ul>
@@ -31,14 +32,14 @@ export function ExpandDialog() {
     const own = it.library.skill(name);
     return (
         <div>
-            <h2>{name}, down to its capabilities</h2>
+            <h2>{t('{name}, down to its capabilities', { name })}</h2>
             {own && <p>{own.description}</p>}
-            <ul className="tree" tabIndex={0} aria-label="Skills that it is made of">
+            <ul className="tree" tabIndex={0} aria-label={t('Skills that it is made of')}>
                 {tree(name, [name])}
             </ul>
             <div className="row end">
                 <button className="primary" onClick={store.talk.close}>
-                    Close
+                    {t('Close')}
                 </button>
             </div>
         </div>

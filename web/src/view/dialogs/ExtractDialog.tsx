@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { t } from '../../language/language.ts';
 import { store, useStore } from '../../store/store.ts';
 import { BAD_NAME, NAME } from '../../text/names.ts';
 import { levelName } from '../Canvas.tsx';
@@ -13,14 +14,16 @@ export function ExtractDialog() {
         <form
             onSubmit={(event) => {
                 event.preventDefault();
-                if (!NAME.test(name)) setProblem(BAD_NAME);
+                if (!NAME.test(name)) setProblem(t(BAD_NAME));
                 else void it.shelf.extract(name, level).then(setProblem);
             }}>
-            <h2>Make a skill of {it.docs.doc?.selection.length ?? 0} nodes</h2>
+            <h2>
+                {t('Make a skill of {n} node|Make a skill of {n} nodes', { n: it.docs.doc?.selection.length ?? 0 })}
+            </h2>
             <p className="quiet">{it.docs.doc?.selection.join(', ')}</p>
-            <Field label="Name of the new skill" value={name} change={setName} placeholder="greet_by_handshake" />
+            <Field label={t('Name of the new skill')} value={name} change={setName} placeholder="greet_by_handshake" />
             <Choice
-                label="Level"
+                label={t('Level')}
                 value={level}
                 options={['meta_skill', 'motion_skill', 'behavior_skill', 'blueprint'].map((each) => [
                     each,
@@ -35,10 +38,10 @@ export function ExtractDialog() {
             )}
             <div className="row end">
                 <button type="button" onClick={store.talk.close}>
-                    Cancel
+                    {t('Cancel')}
                 </button>
                 <button className="primary" disabled={name === ''}>
-                    Make the skill
+                    {t('Make the skill')}
                 </button>
             </div>
         </form>

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'react';
+import { later, t } from '../../language/language.ts';
 import { ask } from '../../server.ts';
 import type { Laid } from '../../store/picture.ts';
 import { store } from '../../store/store.ts';
@@ -8,6 +9,12 @@ import type { Answer } from '../../wire.ts';
 import { bentPath } from '../Canvas.tsx';
 import { layoutRequest, pictureOf } from '../picture.ts';
 
+export const KINDS: Record<Kind, string> = {
+    added: later('added'),
+    removed: later('removed'),
+    changed: later('changed'),
+    same: later('unchanged'),
+};
 export const SIGNS: Record<Kind, string> = { added: '+', removed: '−', changed: '~', same: '' };
 
 /**
@@ -48,7 +55,7 @@ export function Miniature({
     const kindOf = (id: string): Kind => kinds.get(id) ?? 'same';
     const words = boxes
         .filter((box) => box.node)
-        .map((box) => `${box.id}: ${kindOf(box.id) === 'same' ? 'unchanged' : kindOf(box.id)}`)
+        .map((box) => `${box.id}: ${t(KINDS[kindOf(box.id)])}`)
         .join(', ');
     return (
         <div className="miniature" tabIndex={0} role="group" aria-label={label}>
@@ -79,7 +86,7 @@ export function Miniature({
                                     x={isBack ? side : (x + tx) / 2}
                                     y={(y + ty) / 2 + 4}
                                     textAnchor="middle">
-                                    {SIGNS[linkKind]} link
+                                    {SIGNS[linkKind]} {t('link')}
                                 </text>
                             )}
                         </g>
@@ -102,16 +109,16 @@ export function Miniature({
                                 />
                             )}
                             <text x={middle} y={box.y + (box.node ? 24 : 20)} textAnchor="middle">
-                                {box.node ? box.id : `ends: ${box.end}`}
+                                {box.node ? box.id : t('ends: {end}', { end: box.end })}
                             </text>
                             {box.node && (
                                 <text className="what" x={middle} y={box.y + 41} textAnchor="middle">
-                                    {box.node.skill || box.node.kind.replace('_', ' ')}
+                                    {box.node.skill || t(box.node.kind.replace('_', ' '))}
                                 </text>
                             )}
                             {kind !== 'same' && (
                                 <text className="kind" x={middle} y={box.y + 58} textAnchor="middle">
-                                    {SIGNS[kind]} {kind}
+                                    {SIGNS[kind]} {t(KINDS[kind])}
                                 </text>
                             )}
                         </g>

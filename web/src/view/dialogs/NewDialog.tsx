@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { t } from '../../language/language.ts';
 import { store, useStore } from '../../store/store.ts';
 import { BAD_NAME, NAME } from '../../text/names.ts';
 import { levelName } from '../Canvas.tsx';
@@ -9,7 +10,11 @@ export function NewDialog() {
     const [name, setName] = useState('');
     const [level, setLevel] = useState('blueprint');
     const bad =
-        name !== '' && !NAME.test(name) ? BAD_NAME : it.library.skill(name) ? `There is a skill ${name} already.` : '';
+        name !== '' && !NAME.test(name)
+            ? t(BAD_NAME)
+            : it.library.skill(name)
+              ? t('There is a skill {name} already.', { name })
+              : '';
     return (
         <form
             onSubmit={(event) => {
@@ -18,10 +23,10 @@ export function NewDialog() {
                 it.talk.dialog = null;
                 it.docs.open(`name: ${name}\nlevel: ${level}\nnodes: {}\n`);
             }}>
-            <h2>New blueprint or skill</h2>
-            <Field label="Name" value={name} change={setName} bad={bad || undefined} placeholder="welcome" />
+            <h2>{t('New blueprint or skill')}</h2>
+            <Field label={t('Name')} value={name} change={setName} bad={bad || undefined} placeholder="welcome" />
             <Choice
-                label="Level"
+                label={t('Level')}
                 value={level}
                 options={['blueprint', 'behavior_skill', 'motion_skill', 'meta_skill', 'capability'].map((each) => [
                     each,
@@ -31,10 +36,10 @@ export function NewDialog() {
             />
             <div className="row end">
                 <button type="button" onClick={store.talk.close}>
-                    Cancel
+                    {t('Cancel')}
                 </button>
                 <button className="primary" disabled={name === '' || bad !== ''}>
-                    Make it
+                    {t('Make it')}
                 </button>
             </div>
         </form>

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { t } from '../../language/language.ts';
 import { store, useStore } from '../../store/store.ts';
 import { BAD_NAME, NAME } from '../../text/names.ts';
 import { newProgram } from '../../text/program_edits.ts';
@@ -9,9 +10,9 @@ export function NewProgramDialog() {
     const [name, setName] = useState('');
     const bad =
         name !== '' && !NAME.test(name)
-            ? BAD_NAME
+            ? t(BAD_NAME)
             : it.library.programs.some((each) => each.name === name)
-              ? `There is a program ${name} already.`
+              ? t('There is a program {name} already.', { name })
               : '';
     return (
         <form
@@ -21,15 +22,21 @@ export function NewProgramDialog() {
                 it.talk.dialog = null;
                 it.docs.open(newProgram(name));
             }}>
-            <h2>New program</h2>
-            <p className="quiet">States and reactions, for what has to be decided within a tick.</p>
-            <Field label="Name" value={name} change={setName} bad={bad || undefined} placeholder="touch_and_hold" />
+            <h2>{t('New program')}</h2>
+            <p className="quiet">{t('States and reactions, for what has to be decided within a tick.')}</p>
+            <Field
+                label={t('Name')}
+                value={name}
+                change={setName}
+                bad={bad || undefined}
+                placeholder="touch_and_hold"
+            />
             <div className="row end">
                 <button type="button" onClick={store.talk.close}>
-                    Cancel
+                    {t('Cancel')}
                 </button>
                 <button className="primary" disabled={name === '' || bad !== ''}>
-                    Make it
+                    {t('Make it')}
                 </button>
             </div>
         </form>

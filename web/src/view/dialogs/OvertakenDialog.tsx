@@ -1,3 +1,4 @@
+import { t } from '../../language/language.ts';
 import { store, useStore } from '../../store/store.ts';
 import { Comparison } from './Comparison.tsx';
 
@@ -7,20 +8,22 @@ export function OvertakenDialog() {
     const version = it.talk.dialog?.version ?? 0;
     return (
         <div>
-            <h2>Somebody else saved {it.docs.doc?.graph.name} meanwhile</h2>
-            <p>Nothing is lost: lines with − are of their version {version}, lines with + of yours.</p>
+            <h2>{t('Somebody else saved {name} meanwhile', { name: it.docs.doc?.graph.name ?? '' })}</h2>
+            <p>
+                {t('Nothing is lost: lines with − are of their version {version}, lines with + of yours.', { version })}
+            </p>
             <Comparison
                 before={theirs}
                 after={it.docs.doc?.history.text ?? ''}
-                names={[`Theirs, version ${version}`, 'Yours']}
+                names={[t('Theirs, version {version}', { version }), t('Yours')]}
             />
             <div className="row end">
-                <button onClick={store.talk.close}>Go on editing</button>
+                <button onClick={store.talk.close}>{t('Go on editing')}</button>
                 <button onClick={() => it.versions.takeTheirs(theirs, version)}>
-                    Take theirs (yours can be undone to)
+                    {t('Take theirs (yours can be undone to)')}
                 </button>
                 <button className="primary" onClick={() => void it.versions.save({ basedOn: version })}>
-                    Save mine as the next version
+                    {t('Save mine as the next version')}
                 </button>
             </div>
         </div>

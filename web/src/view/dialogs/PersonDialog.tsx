@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { t } from '../../language/language.ts';
 import { store, useStore } from '../../store/store.ts';
 import { Field } from '../fields.tsx';
 
@@ -12,14 +13,14 @@ export function PersonDialog() {
                 store.talk.close();
                 if (name.trim() !== '') void it.me.rename(name);
             }}>
-            <h2>Your name</h2>
-            <Field label="As others see it and the log has it" value={name} change={setName} />
+            <h2>{t('Your name')}</h2>
+            <Field label={t('As others see it and the log has it')} value={name} change={setName} />
             <div className="row end">
                 <button type="button" onClick={store.talk.close}>
-                    Cancel
+                    {t('Cancel')}
                 </button>
                 <button className="primary" disabled={name.trim() === ''}>
-                    Take it
+                    {t('Take it')}
                 </button>
             </div>
         </form>

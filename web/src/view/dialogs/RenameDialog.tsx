@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { t } from '../../language/language.ts';
 import { store, useStore } from '../../store/store.ts';
 import { Field } from '../fields.tsx';
 
@@ -14,11 +15,13 @@ export function RenameDialog() {
                 event.preventDefault();
                 void it.shelf.rename(from, name).then(setProblem);
             }}>
-            <h2>Rename {from}</h2>
+            <h2>{t('Rename {name}', { name: from })}</h2>
             <p className="quiet">
-                {callers.length === 0 ? 'Nothing calls it.' : `Its callers follow: ${callers.join(', ')}.`}
+                {callers.length === 0
+                    ? t('Nothing calls it.')
+                    : t('Its callers follow: {callers}.', { callers: callers.join(', ') })}
             </p>
-            <Field label="New name" value={name} change={setName} />
+            <Field label={t('New name')} value={name} change={setName} />
             {problem && (
                 <p className="bad-hint" role="alert">
                     {problem}
@@ -26,10 +29,10 @@ export function RenameDialog() {
             )}
             <div className="row end">
                 <button type="button" onClick={store.talk.close}>
-                    Cancel
+                    {t('Cancel')}
                 </button>
                 <button className="primary" disabled={name === from || name === ''}>
-                    Rename
+                    {t('Rename')}
                 </button>
             </div>
         </form>
