@@ -80,6 +80,8 @@ export class View implements Drawer {
     private followedAt: Vector3 | null = null;
     private waiting = 0;
     private resting: ReturnType<typeof setTimeout> | undefined;
+    /** [ms] When the last picture of one that changes was drawn. */
+    private drawnAt = 0;
     /** The processor draws: a picture that changes has fewer pixels. */
     private readonly isSlow: boolean;
     private isFilmed = false;
@@ -470,7 +472,11 @@ export class View implements Drawer {
             this.waiting = 0;
             this.render(COARSE);
             clearTimeout(this.resting);
-            if (this.isSlow) this.resting = setTimeout(() => this.paint(), RESTS_MS);
+            if (!this.isSlow) return;
+            // Of a machine that draws seldom the next picture is awaited for longer.
+            const pace = performance.now() - this.drawnAt;
+            this.drawnAt += pace;
+            this.resting = setTimeout(() => this.paint(), Math.max(RESTS_MS, pace < 1000 ? 3 * pace : 0));
         });
     }
 
