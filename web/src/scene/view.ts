@@ -82,7 +82,6 @@ export class View implements Drawer {
     private resting: ReturnType<typeof setTimeout> | undefined;
     /** [ms] When the last picture of one that changes was drawn. */
     private drawnAt = 0;
-    /** The processor draws: a picture that changes has fewer pixels. */
     private readonly isSlow: boolean;
     private isFilmed = false;
     private isClosed = false;
@@ -473,9 +472,8 @@ export class View implements Drawer {
             this.render(COARSE);
             clearTimeout(this.resting);
             if (!this.isSlow) return;
-            // Of a machine that draws seldom the next picture is awaited for longer.
             const pace = performance.now() - this.drawnAt;
-            this.drawnAt += pace;
+            this.drawnAt += pace; // a machine that draws seldom waits longer for the next picture
             this.resting = setTimeout(() => this.paint(), Math.max(RESTS_MS, pace < 1000 ? 3 * pace : 0));
         });
     }
@@ -488,7 +486,6 @@ export class View implements Drawer {
         this.render(FINE);
     }
 
-    /** A film has pictures of one size. */
     setFilmed(on: boolean): void {
         this.isFilmed = on;
         if (!this.isClosed) this.paint();
