@@ -47,6 +47,9 @@ def named_reactions(texts: Iterable[str]) -> dict[int, NamedReaction]:
 def _read(found: Any) -> NamedReaction:
     if found["version"] != VERSION:
         raise ValueError(found["version"])
-    names = {name: str(found[name]) for name in ("name", "owner", "event", "condition")}
-    lists = {name: tuple(map(str, found[name])) for name in ("starts", "values")}
-    return NamedReaction(identity=int(found["identity"]), **names, **lists)
+    name, owner, event, condition = (str(found[key]) for key in ("name", "owner", "event", "condition"))
+    starts, values = (tuple(map(str, found[key])) for key in ("starts", "values"))
+    return NamedReaction(
+        identity=int(found["identity"]), name=name, owner=owner, event=event, condition=condition, starts=starts,
+        values=values,
+    )  # fmt: skip
