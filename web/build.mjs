@@ -1,7 +1,7 @@
 // Builds the page into the package, with the licences of all parts and a digest of the sources.
 
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -15,6 +15,8 @@ const LARGEST_VIEW = 700_000;
 const LARGEST_TIMELINE = 50_000;
 /** Of the page that shows the workcell alone, or a recording, beside what draws it. */
 const LARGEST_VIEW_PAGE = 280_000;
+/** Of what it loads when somebody looks back. */
+const LARGEST_PAST = 50_000;
 
 function files(folder) {
     return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
@@ -71,16 +73,33 @@ for (const [source, name, format] of [
     const files = { entryPoints: [join(here, 'src', source)], outfile: join(out, name), format };
     results.push(await build({ ...common, ...files, plugins: [apart] }));
 }
-// The pages of the workcell and of a recording, and what both have.
+// The pages of the workcell and of a recording, what they have in common, and what the first one loads later.
+for (const name of readdirSync(out)) if (/^part-.*\.(js|css)$/.test(name)) rmSync(join(out, name));
 const pages = { entryPoints: ['view_page.tsx', 'past_page.tsx'].map((name) => join(here, 'src', name)), outdir: out };
-const split = { format: 'esm', splitting: true, chunkNames: 'page_common' };
-results.push(await build({ ...common, ...pages, ...split, plugins: [apart] }));
+const split = { format: 'esm', splitting: true, chunkNames: 'part-[hash]' };
+const alone = await build({ ...common, ...pages, ...split, plugins: [apart] });
+results.push(alone);
+
+/** Names of a file of these pages and of those that it loads with it. */
+function withImports(name) {
+    const found = new Set([name]);
+    for (const each of found)
+        for (const { kind, path, external } of alone.metafile.outputs[relative(here, join(out, each))].imports)
+            if (kind === 'import-statement' && !external) found.add(relative(out, join(here, path)));
+    return [...found];
+}
+
 for (const name of ['de', 'zh', 'ja']) {
     const texts = JSON.parse(readFileSync(join(here, 'src', 'language', `${name}.json`), 'utf8'));
     writeFileSync(join(out, `language_${name}.json`), JSON.stringify(texts));
 }
-for (const name of ['index.html', 'view.html', 'past.html', 'icon.svg'])
-    writeFileSync(join(out, name), readFileSync(join(here, 'src', name)));
+for (const name of ['index.html', 'icon.svg']) writeFileSync(join(out, name), readFileSync(join(here, 'src', name)));
+for (const name of ['view', 'past']) {
+    const [, ...parts] = withImports(`${name}_page.js`);
+    const links = parts.map((part) => `<link rel="modulepreload" href="${part}">`).join('\n');
+    const text = readFileSync(join(here, 'src', `${name}.html`), 'utf8');
+    writeFileSync(join(out, `${name}.html`), text.replace('<!-- parts -->', links));
+}
 
 const packages = new Map();
 for (const input of results.flatMap((result) => Object.keys(result.metafile.inputs))) {
@@ -100,7 +119,12 @@ const sizeOf = (...names) => names.reduce((sum, name) => sum + statSync(join(out
 const size = sizeOf('editor.js', 'editor.css');
 const viewSize = sizeOf('view.js', 'three.js');
 if (size > LARGEST) throw new Error(`the bundle has ${size} bytes, more than ${LARGEST}`);
-const pageSizes = ['view_page.js', 'past_page.js'].map((name) => sizeOf(name, 'page_common.js'));
+const pageSizes = ['view_page.js', 'past_page.js'].map((name) => sizeOf(...withImports(name)));
+const atFirst = withImports('view_page.js');
+const scripts = Object.keys(alone.metafile.outputs).filter((path) => path.endsWith('.js'));
+const later = scripts.map((path) => relative(out, join(here, path))).filter((name) => !atFirst.includes(name));
+const pastSize = sizeOf(...later.filter((name) => name !== 'past_page.js'));
+if (pastSize > LARGEST_PAST) throw new Error(`what looks back has ${pastSize} bytes, more than ${LARGEST_PAST}`);
 const pageSize = Math.max(...pageSizes);
 if (pageSize > LARGEST_VIEW_PAGE) throw new Error(`a page has ${pageSize} bytes, more than ${LARGEST_VIEW_PAGE}`);
 if (viewSize > LARGEST_VIEW) throw new Error(`the view has ${viewSize} bytes, more than ${LARGEST_VIEW}`);
@@ -108,5 +132,6 @@ const timelineSize = sizeOf('timeline.js');
 if (timelineSize > LARGEST_TIMELINE) throw new Error(`timeline.js has ${timelineSize} bytes, > ${LARGEST_TIMELINE}`);
 writeFileSync(join(out, 'sources.sha256'), `${digest()}\n`);
 console.log(
-    `${packages.size} packages, ${size} bytes; of the view ${pageSize} and ${viewSize}, timeline ${timelineSize}`,
+    `${packages.size} packages, ${size} bytes; of the view ${pageSize} and ${viewSize}, ` +
+        `timeline ${timelineSize}, past ${pastSize}`,
 );

@@ -136,6 +136,8 @@ class EditorServer:
             "parts": (self._blocking(lambda p, r: {"parts": robot.parts()}), "all"),
             "variables": (self._blocking(self._variables), "all"),
             "reactions": (self._blocking(lambda p, r: {"reactions": session_reactions(robot, r)}), "all"),
+            "recent": (self._timelines.looked_back, "all"),
+            "recent_joints": (self._timelines.recent.reply, "all"),
             "scene": (self._scene, "all"),
             "meshes": (self._meshes, "all"),
             "goal": (self._goal, "all"),
@@ -468,6 +470,7 @@ class EditorServer:
             if not self.watchers.follow_joints:
                 self._scenes.rest()
                 self._goals.rest()
+            self._timelines.look()
             if not self.watchers.follow_timeline:
                 self._timelines.rest()
             self._publish()

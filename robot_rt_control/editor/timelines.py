@@ -15,8 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robot_rt_control.editor.keys import Person
+from robot_rt_control.editor.recent import Recent, stop_text
 from robot_rt_control.editor.robot import Json, Robot
 from robot_rt_control.ros.tick_batches import TickBatch, TickNames
+from robot_rt_control.vocabulary.errors import RobotControlError
 from robot_rt_control.vocabulary.event_kinds import Kind
 
 _FRESH_S = 0.02
@@ -87,6 +90,7 @@ class Timelines:
 
     def __init__(self, robot: Robot) -> None:
         self._robot = robot
+        self.recent = Recent()
         self._looked = -math.inf
         self._is_followed = False
         self._loop = 0
@@ -112,9 +116,32 @@ class Timelines:
         self._open.clear()
         self._samples.clear()
 
+    def look(self) -> None:
+        """Keep what has come for those who look back, if there is anybody."""
+        if self.recent.is_followed:
+            self._look()
+        else:
+            self.recent.forget()
+
+    async def looked_back(self, person: Person, body: Json) -> Json:
+        """What a page lacks that looks back: as `Recent.about`, `events` with numbers greater than `since`, and of each
+        that stopped a part the words for it.
+
+        Raises:
+            RobotControlError: `body` is malformed.
+        """
+        numbers = [body.get(key, 0) for key in ("loop", "actions", "since")]
+        if not all(type(number) is int and 0 <= number < 2**53 for number in numbers):
+            raise RobotControlError("a look back", expected="whole numbers: loop, actions, since", got="others")
+        loop, actions, since = numbers
+        about = self.recent.about(loop, actions)
+        self._look()
+        events = [{**mark, "stop": stop_text(mark)} for mark in self._marks if mark["number"] > since]
+        return {"success": True, "message": "", **about, "events": events}
+
     def rest(self) -> None:
         """Nobody looks. Marks and bars stay: a page that comes again has lost its ticks meanwhile, and nothing else."""
-        if self._is_followed:
+        if self._is_followed and not self.recent.is_followed:
             self._is_followed = False
             self._robot.forget_timeline()
             self._forget_ticks()
@@ -181,6 +208,8 @@ class Timelines:
         while self._n_ticks - len(self._chunks[0][0]) >= _KEPT_TICKS:
             self._n_ticks -= len(self._chunks.popleft()[0])
         self._take_bars(batch, names)
+        if self.recent.is_followed:
+            self.recent.take(batch, names)
         self.last = int(ticks[-1])
 
     def _take_bars(self, batch: TickBatch, names: TickNames) -> None:

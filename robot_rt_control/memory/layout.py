@@ -953,6 +953,8 @@ staging_dtype = record(
         ("blobs", blob_dtype, (c.MAX_ACTIONS + c.MAX_STRATEGIES,)),  # changed regions of `parameters`
         ("tables", tables_dtype),
         ("parameters", "f8", (c.PARAMETER_ARENA_BYTES // 8,)),  # same offsets as the parameter arena
+        ("n_names", "i8"),  # bytes of `names`
+        ("names", "u1", (c.REACTION_NAMES_BYTES,)),  # what new reactions are called: recording/reaction_names.py
     ]
 )
 """The server writes new tables here; the executor copies and checks them before the loop sees them."""

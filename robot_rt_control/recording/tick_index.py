@@ -24,7 +24,7 @@ from mcap.records import Metadata
 from robot_rt_control.recording.cdr import HEADER
 from robot_rt_control.recording.robot import DESCRIPTION
 from robot_rt_control.recording.tick_reader import TickFile, metadata_values
-from robot_rt_control.recording.tick_writer import END, EVENTS, TICKS
+from robot_rt_control.recording.tick_writer import DEFINITIONS, END, EVENTS, TICKS
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 _MAGIC = 8
@@ -132,8 +132,11 @@ class TickIndex:
 
     def descriptions(self) -> list[tuple[int, str]]:
         """Each robot_description, and the tick from which on it holds."""
-        place = len(HEADER) + 4
-        return [(tick, data[place:-1].decode(errors="replace")) for tick, data in self._numbered(DESCRIPTION)]
+        return [(tick, _text(data)) for tick, data in self._numbered(DESCRIPTION)]
+
+    def definitions(self) -> list[str]:
+        """What reactions are called: `reaction_names`; none: the file is older than that."""
+        return [_text(data) for _, data in self._numbered(DEFINITIONS)]
 
     # --- where things are -----------------------------------------------------------------------
 
@@ -314,3 +317,8 @@ def _records(data: bytes) -> Iterator[tuple[int, int, int]]:
             return
         yield opcode, place, length
         place += length
+
+
+def _text(message: bytes) -> str:
+    """Of a std_msgs/String."""
+    return message[len(HEADER) + 4 : -1].decode(errors="replace")

@@ -28,7 +28,7 @@ from robot_rt_control.recording.sink import Sink
 FORMAT = 3
 ABOUT, END = "robot_rt_control", "robot_rt_control end"
 """Names of the metadata: what the file is about, and how it ended; values that are no texts are JSON."""
-TICKS, EVENTS, INPUTS = "/ticks", "/events", "/inputs"
+TICKS, EVENTS, INPUTS, DEFINITIONS = "/ticks", "/events", "/inputs", "/definitions"
 STATES, COMMANDS = "/joint_states", "/joint_commands"
 _CHUNK_BYTES = 256 << 10
 _STAMP = slice(len(HEADER), len(HEADER) + 8)
@@ -104,6 +104,7 @@ class TickWriter:
         self._ticks = self._channel(TICKS, "robot_rt_control/msg/RecordedTick", fields)
         self._events = self._channel(EVENTS, "robot_rt_control/msg/RecordedEvent", _EVENT)
         self._inputs = self._channel(INPUTS, "robot_rt_control/msg/RecordedInput", _INPUT)
+        self._definitions = self._channel(DEFINITIONS, "std_msgs/msg/String", "string data\n", latched=True)
         jointed = [part for part in about["parts"] if part["joint_states"]]
         self._joints = [
             (self._channel(topic, "sensor_msgs/msg/JointState", _JOINT_STATE), *_joint_message(jointed, places, prefix))
@@ -185,6 +186,11 @@ class TickWriter:
         time = time_ns + self._epoch
         message = Cdr().stamp(time).number("q", tick).text(kind).data(data).finish()
         self._writer.add_message(self._inputs, time, message, time, tick & 0xFFFFFFFF)
+
+    def definitions(self, tick: int, time_ns: int, text: str) -> None:
+        """Write what reactions are called from a tick on: `reaction_names`. Raises OSError: it cannot be written."""
+        time = time_ns + self._epoch
+        self._writer.add_message(self._definitions, time, Cdr().text(text).finish(), time, tick & 0xFFFFFFFF)
 
     def end(self, **how: Any) -> None:
         """Write how it ended, and the index. Raises OSError: that was not possible; all whole chunks can be read."""

@@ -11,7 +11,7 @@ import json
 import struct
 from array import array
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,11 @@ class TickNames:
     integers: frozenset[int]
     """Columns of integers."""
 
+    joints: Mapping[str, int] = field(default_factory=dict)
+    """Name in joint_states → the column of its measured position [rad or m], in the order of joint_states."""
+    faults: Mapping[str, int] = field(default_factory=dict)
+    """Part → the column with its FaultReason."""
+
     def text(self) -> str:
         return json.dumps({**asdict(self), "integers": sorted(self.integers)})
 
@@ -52,16 +57,19 @@ def names_of(text: str) -> TickNames:
     """Raises ValueError: it is no text of `TickNames`."""
     try:
         found = json.loads(text)
-        variables, actions = (
-            {str(name): int(column) for name, column in found[key].items()} for key in ("variables", "actions")
+        variables, actions, joints, faults = (
+            {str(name): int(column) for name, column in found[key].items()}
+            for key in ("variables", "actions", "joints", "faults")
         )
         names = TickNames(
             version=int(found["version"]), period=float(found["period"]), columns=int(found["columns"]),
-            variables=variables, actions=actions, integers=frozenset(map(int, found["integers"])),
+            variables=variables, actions=actions, joints=joints, faults=faults,
+            integers=frozenset(map(int, found["integers"])),
         )  # fmt: skip
     except (AttributeError, KeyError, RecursionError, TypeError) as error:
         raise ValueError(f"names of ticks: {error!r}") from None
-    columns = {*names.variables.values(), *names.actions.values(), *names.integers}
+    places = (variables.values(), actions.values(), joints.values(), faults.values(), names.integers)
+    columns = set().union(*places)
     if not (0.0 < names.period < _LONGEST_S and all(0 <= column < names.columns for column in columns)):
         raise ValueError("names of ticks: a column that there is not, or no period")
     return names

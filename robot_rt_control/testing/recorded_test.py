@@ -17,6 +17,7 @@ from robot_rt_control.model.workcell.catalogue import workcell_variables
 from robot_rt_control.processes.call import answer
 from robot_rt_control.realtime.executor.rerun import losses, recorded_workcell
 from robot_rt_control.recording.inputs import InputKind, unpack_tables
+from robot_rt_control.recording.reaction_names import NamedReaction, named_reactions
 from robot_rt_control.recording.tick_index import TickIndex
 from robot_rt_control.recording.tick_reader import TickFile, read_event
 from robot_rt_control.testing.recorded_session import DefinedReaction, Fired, Reacts, defined_reactions
@@ -45,12 +46,13 @@ def written_test(recording: Path, first: int, last: int | None = None, workcell:
         raise RobotControlError(what, expected="all events", got=f"{losses(file)['events']} events lost")
     index = TickIndex(file)
     end = index.last if last is None else last
+    named = named_reactions(index.definitions())
     index.close()
     if not 1 <= first <= end <= index.last:
         raise RobotControlError(what, expected=f"ticks from 1 to {index.last}", got=f"{first} to {end}")
     variables = workcell_variables(cell).values()
     names, vectors = ({v.offset: v.name for v in variables if (v.length > 1) == long} for long in (False, True))
-    reactions, conditions = _reactions(file, names, vectors, end)
+    reactions, conditions = _reactions(file, names, vectors, end, named)
     ticks, fired = [], []
     for event in map(read_event, file.events()):
         if event.kind == "reaction_fired" and event.reaction in reactions:
@@ -69,7 +71,11 @@ def written_test(recording: Path, first: int, last: int | None = None, workcell:
 
 
 def _reactions(
-    file: TickFile, names: Mapping[int, str], vectors: Mapping[int, str], last: int
+    file: TickFile,
+    names: Mapping[int, str],
+    vectors: Mapping[int, str],
+    last: int,
+    named: Mapping[int, NamedReaction],
 ) -> tuple[dict[int, DefinedReaction], dict[Reacts, str]]:
     """Those that were defined until a tick: identity → reaction, and what each reacts to and how, in words."""
     staging = np.zeros(1, staging_dtype).view(np.recarray)[0]
@@ -82,8 +88,11 @@ def _reactions(
             unpack_tables(given.data, staging)
             for identity, each in defined_reactions(staging.tables).items():
                 if identity not in found:
-                    of = [_named(known, staging.tables) for known in (names, vectors)]
-                    words = condition_text(each.instructions, *of)
+                    if identity in named:
+                        words = f"{named[identity].name}: {named[identity].condition}"
+                    else:  # the file is older than names of reactions
+                        of = [_named(known, staging.tables) for known in (names, vectors)]
+                        words = condition_text(each.instructions, *of)
                     conditions[each.name] = f"{words}: start {each.starts}" if each.starts else words
                 found[identity] = each
         except (ValueError, IndexError, KeyError) as error:

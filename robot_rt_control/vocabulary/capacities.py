@@ -64,6 +64,8 @@ MAX_REACTIONS_IN_A_ROW = 100
 """Times that a reaction of a blueprint is followed while no other node succeeds."""
 MAX_ACTION_TYPES = 256
 MAX_REACTIONS = 16384
+REACTION_NAMES_BYTES = 1 << 20
+"""What new reactions are called, for recordings [bytes]: of those beyond, recordings have numbers."""
 MAX_INSTRUCTIONS = 131072
 """Instructions of all conditions together."""
 MAX_AXES = 512

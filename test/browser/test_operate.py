@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from cell_robot import CellRobot
+from fed_ticks import LAST, Cell
 from pages import node, open_text, serious, text_of, until
 from served_editor import Served
 
@@ -283,3 +284,30 @@ def test_E32_an_arm_is_guided_by_hand_while_its_button_is_held(
     until(page, lambda: not carries_itself())
     page.get_by_label("Part", exact=True).select_option("gripper")
     assert button(page, "Guide gripper by hand").count() == 0, "it has no tool"
+
+
+def test_H16_stop_is_live_and_nothing_is_jogged_while_the_past_is_shown(
+    operate: Callable[..., Any], robot: CellRobot, picture: Any
+) -> None:
+    names = robot.client.cell.workcell.joint_state_names()["arm"]
+    cell = Cell(robot, names)
+    page = operate()
+    take_over(page)
+    button(page, "Back in time").click()
+    cell.feed(1, LAST)
+    page.wait_for_function("last => document.querySelector('[aria-label=Moment]')?.max === String(last)", arg=LAST)
+    hold(page, robot, "joint_4 +", 3)
+    page.evaluate("() => document.querySelector('[aria-label=\"A tick back\"]').click()")
+    page.get_by_text("The picture shows the past").wait_for()
+    until(page, lambda: rests(robot))
+    page.mouse.up()
+    assert all(found.is_disabled() for found in page.locator(".jog .held-button").all())
+    page.get_by_label("Moment").fill("2000")
+    page.get_by_text(f"{(LAST - 2000) / 1000:.1f} s before now").wait_for()
+    picture(page, "look_back_operate")
+    button(page, "STOP").click()
+    until(page, lambda: robot.stopped)
+    button(page, "STOPPED").wait_for()
+    assert page.get_by_text("THE PAST").count() == 1
+    page.get_by_role("status").get_by_role("button", name="Now").click()
+    page.get_by_text("The picture shows the past").wait_for(state="detached")

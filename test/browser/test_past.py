@@ -189,6 +189,30 @@ def test_H12_a_link_with_a_tick_opens_that_moment(look: Callable[..., Any], reco
     at(page, TICKS)
 
 
+def test_H12_a_picture_that_changes_has_fewer_pixels_where_the_processor_draws_it(
+    look: Callable[..., Any], recording: Path
+) -> None:
+    page = look(recording)
+    wide = page.evaluate(f"() => {VIEW}.canvas.clientWidth")
+    rests = f"wide => {VIEW}.canvas.width === 2 * wide"
+    page.wait_for_function(rests, arg=wide)
+    page.evaluate(f"""() => {{
+        const {{ renderer }} = {VIEW};
+        const render = renderer.render.bind(renderer);
+        window.widths = [];
+        renderer.render = (...all) => {{ window.widths.push(renderer.domElement.width); render(...all); }};
+    }}""")
+    for tick in (500, 1500, 2500):
+        go(page, tick)
+        at(page, tick)
+    page.wait_for_function("wide => window.widths.includes(Math.floor(wide / 2))", arg=wide)
+    page.wait_for_function(rests, arg=wide)
+    drawn = page.evaluate("() => window.widths.length")
+    go(page, 2500)  # it is there already
+    page.evaluate("() => new Promise((done) => setTimeout(done, 1000))")
+    assert page.evaluate("() => window.widths.length") == drawn, "nothing has changed, so nothing is drawn"
+
+
 def test_H13_a_file_that_was_cut_off_is_said_and_the_rest_is_shown(
     look: Callable[..., Any], recording: Path, tmp_path: Path, picture: Any
 ) -> None:

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
 
 import './style.css';
+import './past/past.css';
 
 import { loadLanguage, t } from './language/language.ts';
 import type { Page } from './store/page.ts';

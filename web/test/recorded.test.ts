@@ -193,12 +193,12 @@ test('recorded: bars and gaps are joined across pieces, marks are the events, wh
         session: '',
         previous_action: '',
         current_action: '',
-        reaction: 0,
-        status: 0,
-        values: [],
+        reaction: '',
+        event: '',
+        values: {},
         ...more,
     });
-    const begun = { part: 'arm', session: 's1', previous_action: 'default', current_action: 'go', values: [0.25] };
+    const begun = { part: 'arm', session: 's1', previous_action: 'default', current_action: 'go', values: { d: 0.25 } };
     const events = [event(25_000, 'reaction_fired', begun), event(40_000, 'part_faulted', { part: 'eye' })];
     it.takeEvents({ events, stops: [], left_out: 0 });
     assert.deepEqual(it.gaps(it.range), [LOST]);
@@ -213,7 +213,7 @@ test('recorded: bars and gaps are joined across pieces, marks are the events, wh
     assert.equal(it.bars({ first: 30_100, last: 30_200 }).length, 0);
     assert.deepEqual(
         it.marks({ first: 0, last: 39_999 }).map((mark) => [mark.tick, mark.kind, mark.currentAction, mark.values]),
-        [[25_000, 'reaction_fired', 'go', { 'value 1': 0.25 }]],
+        [[25_000, 'reaction_fired', 'go', { d: 0.25 }]],
     );
     it.takeEvents({ events, stops: [], left_out: 7 });
     assert.match(it.problem, /7 later events/);

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from robot_rt_control.recording.columns import TIME, split_rows
+from robot_rt_control.recording.reaction_names import NamedReaction, named_reactions
 from robot_rt_control.recording.tick_index import TickIndex
 from robot_rt_control.recording.tick_reader import RecordedEvent, TickFile, read_event
 from robot_rt_control.vocabulary.enums import FaultReason
@@ -88,6 +89,11 @@ class Recorded:
             "problems": problems,
         }
 
+    @cached_property
+    def _reactions(self) -> Mapping[int, NamedReaction]:
+        """By their identities; empty: the file is older than their names."""
+        return named_reactions(self.index.definitions())
+
     # --- events ---------------------------------------------------------------------------------
 
     @cached_property
@@ -102,15 +108,24 @@ class Recorded:
         return found
 
     def events(self) -> Json:
-        """`events`: see `RecordedEvent`. `stops`: `tick` and `text` of whatever stopped a part, the first one first.
+        """`events`: as `_shown`. `stops`: `tick` and `text` of whatever stopped a part, the first one first.
         `left_out`: events that are not among them."""
         stops = self._stops()
         shown = self.all_events[:MOST_EVENTS]
         return {
-            "events": [asdict(event) for event in shown],
+            "events": [self._shown(event) for event in shown],
             "stops": stops,
             "left_out": len(self.all_events) - len(shown),
         }
+
+    def _shown(self, event: RecordedEvent) -> Json:
+        """As `RecordedEvent`, with what its reaction is called (`reaction`, `event`), and `values` by name: "value 1",
+        ... if the file has no names."""
+        known = self._reactions.get(event.reaction)
+        captured = known.values if known is not None and len(known.values) == len(event.values) else ()
+        names = captured or [f"value {i + 1}" for i in range(len(event.values))]
+        words = {"reaction": known.name, "event": known.event} if known is not None else {"reaction": "", "event": ""}
+        return {**asdict(event), **words, "values": dict(zip(names, event.values, strict=True))}
 
     def _stops(self) -> list[Json]:
         found = [(e.tick, _stop_text(e)) for e in self.all_events if e.kind in _STOPPING]

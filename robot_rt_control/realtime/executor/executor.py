@@ -197,7 +197,7 @@ class Executor:
             self.channel,
             load,
             ticking=options.clock != LOCKSTEP,
-            taken=lambda staging: self.session_recorder.note(InputKind.TABLES, lambda: pack_tables(staging)),
+            taken=self._note_tables,
         )
         self._thread: RealtimeThread | None = None
         self.lockstep: Lockstep | None = None
@@ -214,6 +214,10 @@ class Executor:
         self._lost_epoch = 0
         self._stop = threading.Event()
         self._workers: list[threading.Thread] = []
+
+    def _note_tables(self, staging: np.record) -> None:
+        self.session_recorder.name_reactions(staging)
+        self.session_recorder.note(InputKind.TABLES, lambda: pack_tables(staging))
 
     def _new_guard(self) -> LoopGuard:
         """A watch that goes before the loop, if that has a real-time priority."""

@@ -26,6 +26,7 @@ from robot_rt_control.realtime.executor.tick_ring import COMMANDS_TAKEN, EVENTS_
 from robot_rt_control.recording.columns import TIME
 from robot_rt_control.recording.inputs import InputKind, pack_command, pack_points
 from robot_rt_control.recording.kept_files import KeptFiles
+from robot_rt_control.recording.reaction_names import named_reactions
 from robot_rt_control.recording.tick_writer import TickWriter
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import RobotControlError
@@ -75,6 +76,10 @@ class SessionRecorder:
         self._writer: TickWriter | None = None
         # Noting something never waits for the disk.
         self._noted: deque[tuple[int, int, str, bytes]] = deque()
+        self._names: dict[int, bytes] = {}
+        """What reactions are called: identity → line, see `reaction_names`. The latest ones, also while nothing is
+        recorded."""
+        self._unwritten: deque[bytes] = deque()
         self._lost = dict.fromkeys(LOSSES, 0)
         self._told = dict(self._lost)
         self._kept: KeptFiles | None = None
@@ -113,6 +118,7 @@ class SessionRecorder:
             self._taken = memory.streams["tail"].copy()
             self._points: dict[int, tuple[int, int]] = {}
             self._noted.clear()
+            self._unwritten = deque([b"\n".join(self._names.values())] if self._names else [])
             self._actions = self._ring.action_names()
             about = {
                 "workcell": workcell.name,
@@ -224,6 +230,17 @@ class SessionRecorder:
             return
         self._noted.append((int(world.tick) + 1, int(world.now_ns), kind, data()))
 
+    def name_reactions(self, staging: np.record) -> None:
+        """Note what those are called that a server has staged (`staging_dtype`). As `note`."""
+        size = min(max(int(staging.n_names), 0), len(staging.names))
+        text = staging.names[:size].tobytes()
+        for each in named_reactions([text.decode(errors="replace")]).values():
+            self._names[each.identity] = each.line()
+        while len(self._names) > capacities.MAX_REACTIONS:
+            del self._names[next(iter(self._names))]
+        if text and self._writer is not None:
+            self._unwritten.append(text)
+
     def drain(self) -> None:
         """Write what is new."""
         with self._lock:
@@ -257,6 +274,9 @@ class SessionRecorder:
     def _drain(self, writer: TickWriter) -> None:
         while self._noted:
             writer.input(*self._noted.popleft())
+        while self._unwritten:
+            text = self._unwritten.popleft().decode(errors="replace")
+            writer.definitions(self._next, int(self._world.memory.now_ns), text)
         last = self._ring.last
         if last < self._next:
             return

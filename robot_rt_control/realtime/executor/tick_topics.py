@@ -50,6 +50,12 @@ class TickTopics:
             variables={**ring.variables(), MISSES: ring.word(MISSES), INTERVAL: width, LATENESS: width + 1},
             actions=dict(zip(parts, self._actions, strict=True)),
             integers=frozenset((0, ring.word(MISSES), *self._actions, *(ring.word(f"{p}.state") for p in parts))),
+            joints={
+                name: ring.word(f"{part['name']}.position") + i
+                for part in ring.parts()
+                for i, name in enumerate(part["joint_states"])
+            },
+            faults={part: ring.word(f"{part}.fault") for part in parts},
         )
         latched = QoSProfile(
             depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL, reliability=ReliabilityPolicy.RELIABLE

@@ -465,8 +465,11 @@ class Change:
             store._session_of_slot[contents.index] = contents.identity
         tables = store._contents(self.sessions, self.fallbacks, self.starts)
 
+        new = [*self._new_reactions, *(r for a in self._new_actions for r in a.reactions)]
+        names = [reaction.named for reaction in new]
+
         def write(staging: np.record) -> int:
-            compose(tables, self._blobs, staging)
+            compose(tables, self._blobs, staging, names)
             return self.version
 
         self._undo.insert(0, lambda: self._forget(before))

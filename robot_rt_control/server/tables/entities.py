@@ -9,6 +9,7 @@ from robot_rt_control.conditions.types import VariableRef
 from robot_rt_control.definitions.action_type import ACTION_VARIABLES
 from robot_rt_control.definitions.definitions import ReactionDefinition
 from robot_rt_control.memory.layout import governed_dtype, offset_of, world_dtype
+from robot_rt_control.recording.reaction_names import NamedReaction
 from robot_rt_control.server.tables.preparation import PreparedAction
 from robot_rt_control.server.tables.session_variables import SessionVariables
 from robot_rt_control.server.tables.table_composer import ActionEntry, ReactionBlock
@@ -41,6 +42,15 @@ class DefinedReaction:
     def captures(self) -> tuple[str, ...]:
         """Names of the state variables that its event carries."""
         return self.definition.capture
+
+    @property
+    def named(self) -> NamedReaction:
+        """As recordings have it."""
+        of = self.definition
+        return NamedReaction(
+            identity=self.identity, name=self.name, owner=self.owner, event=of.event, condition=of.condition,
+            starts=of.start, values=of.capture,
+        )  # fmt: skip
 
     @property
     def label(self) -> str:

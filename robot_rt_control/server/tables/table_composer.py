@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_rt_control.memory.layout import action_dtype, instruction_dtype, reaction_dtype
+from robot_rt_control.recording.reaction_names import NamedReaction
 from robot_rt_control.server.profiler.queue_writer import MotionQueue
 from robot_rt_control.server.tables.strategy_entries import AxisEntry, write_strategies
 from robot_rt_control.server.tables.stream_entries import StreamEntry, write_streams
@@ -157,8 +158,13 @@ def check_capacities(contents: TableContents) -> None:
             )
 
 
-def compose(contents: TableContents, blobs: Sequence[Blob], staging: np.record) -> None:
+def compose(
+    contents: TableContents, blobs: Sequence[Blob], staging: np.record, names: Sequence[NamedReaction] = ()
+) -> None:
     """Write tables and new parameter records into the staging area (a record of `layout.staging_dtype`).
+
+    Args:
+        names: what new reactions are called; those that have no room are left out.
 
     Raises:
         CapacityError: it does not fit; nothing was written.
@@ -187,6 +193,11 @@ def compose(contents: TableContents, blobs: Sequence[Blob], staging: np.record) 
         staging.blobs["offset"][i] = blob.offset
         staging.blobs["size"][i] = len(blob.data)
         parameters[blob.offset : blob.offset + len(blob.data)] = blob.data
+    text = b"\n".join(each.line() for each in names)
+    if len(text) > capacities.REACTION_NAMES_BYTES:
+        text = text[: text.rindex(b"\n", 0, capacities.REACTION_NAMES_BYTES)]
+    staging.n_names = len(text)
+    staging.names[: len(text)] = np.frombuffer(text, np.uint8)
 
 
 def _write_sessions(contents: TableContents, tables: np.record) -> None:

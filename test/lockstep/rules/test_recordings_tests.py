@@ -1,4 +1,4 @@
-"""Rule H14 of docs/semantics/recordings.md: tests that are written from a recording."""
+"""Rules H14 and H17 of docs/semantics/recordings.md: tests that are written from a recording, and names in it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from robot_rt_control.client.actions import Action, Reaction
 from robot_rt_control.command_line.main import main
+from robot_rt_control.editor.past.recorded import Recorded
+from robot_rt_control.recording.reaction_names import NamedReaction, named_reactions
+from robot_rt_control.recording.tick_index import TickIndex
+from robot_rt_control.recording.tick_reader import TickFile
+from robot_rt_control.recording.tick_writer import TickWriter
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.testing.recorded_session import Fired, Reacts, run_again
 from robot_rt_control.testing.recorded_test import written_test
@@ -19,6 +25,7 @@ from robot_rt_control.vocabulary.errors import RobotControlError
 
 ROOT = Path(__file__).parents[3]
 WORKCELL = Path(__file__).parent / "workcell.yaml"
+NEAR = "rangefinder.distance < 0.3 and not is_unknown(rangefinder.distance)"
 Captured = pytest.CaptureFixture[str]
 
 
@@ -30,7 +37,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
         cell.set_sensor("rangefinder/distance", 0.4)
         session = cell.session("left")
         far = Reaction("rangefinder.distance > 0.5", start="down")
-        near = Reaction("rangefinder.distance < 0.3 and not is_unknown(rangefinder.distance)", start="up")
+        near = Reaction(NEAR, name="near", start="up", event="too_near", capture=["rangefinder.distance", "speed"])
         down, up = ("down", -0.2, near), ("up", 0.2, far)
         actions = [Action(name, "probe", speed=speed, reactions=[then]) for name, speed, then in (down, up)]
         session.add(*actions, reactions=[Reaction("rangefinder.distance > 0.7", event="far")])
@@ -60,10 +67,10 @@ def run(path: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_H14_a_test_says_what_reacts_and_what_is_expected(text: str, recorded: Path) -> None:
-    near = "not is_unknown(rangefinder.distance) and rangefinder.distance < 0.3: start up"
-    assert f"    Reacts(session='s1', action='down', number=1),  # {near}\n" in text
-    assert "Reacts(session='s1', action='up', number=1),  # rangefinder.distance > 0.5: start down\n" in text
-    assert "Reacts(session='s1', action='', number=1),  # rangefinder.distance > 0.7\n" in text
+    assert f"    Reacts(session='s1', action='down', number=1),  # near: {NEAR}: start up\n" in text
+    far = "reaction_1: rangefinder.distance > 0.5: start down"
+    assert f"Reacts(session='s1', action='up', number=1),  # {far}\n" in text
+    assert "Reacts(session='s1', action='', number=1),  # reaction_1: rangefinder.distance > 0.7\n" in text
     all_fired = fired(written_test(recorded, 1))
     assert [(each.action, each.starts) for each in all_fired] == [
         ("down", "up"), ("up", "down"), ("down", "up"), ("", ""), ("up", "down"),
@@ -120,3 +127,69 @@ def test_H14_what_cannot_be_run_again_is_refused(recorded: Path, tmp_path: Path)
         written_test(recorded, 0)
     with pytest.raises(RobotControlError, match="expected ticks from 1 to "):
         written_test(recorded, 1, 10**6)
+
+
+def shown_events(path: Path) -> list[dict[str, Any]]:
+    """The firings, as the page of a recording has them."""
+    it = Recorded(path)
+    try:
+        return [each for each in it.events()["events"] if each["kind"] == "reaction_fired"]
+    finally:
+        it.close()
+
+
+def test_H17_firings_have_the_names_of_their_reactions_and_of_what_they_captured(recorded: Path) -> None:
+    first, second, third, fourth, fifth = shown_events(recorded)
+    assert [first[key] for key in ("reaction", "event", "values")] == [
+        "near", "too_near", {"rangefinder.distance": 0.2, "speed": 1.0},
+    ]  # fmt: skip
+    assert third["values"]["rangefinder.distance"] == 0.25
+    assert (second["reaction"], second["event"], second["values"]) == ("reaction_1", "", {})
+    assert {fourth["event"], fifth["event"]} == {"far", ""}
+
+
+def test_H17_a_recording_that_begins_later_names_what_was_defined_before(tmp_path: Path) -> None:
+    path = tmp_path / "later.mcap"
+    with LockstepCell(WORKCELL) as cell:
+        cell.set_sensor("rangefinder/distance", 0.4)
+        session = cell.session("left")
+        near = Reaction(NEAR, name="near", start="up", capture=["rangefinder.distance"])
+        session.add(Action("down", "probe", speed=-0.2, reactions=[near]), Action("up", "probe", speed=0.2))
+        session.start("down")
+        cell.step(10)
+        cell.executor.session_recorder.start(path)
+        cell.step(10)
+        session.add(Action("later", "probe", speed=0.1, reactions=[Reaction("speed < 0", name="never", stop=True)]))
+        cell.set_sensor("rangefinder/distance", 0.1)
+        cell.step(10)
+        cell.executor.session_recorder.stop()
+    assert [(each["reaction"], each["values"]) for each in shown_events(path)] == [
+        ("near", {"rangefinder.distance": 0.1})
+    ]
+    index = TickIndex(TickFile(path))
+    assert {each.name: each.condition for each in named_reactions(index.definitions()).values()} == {
+        "near": NEAR, "never": "speed < 0",
+    }  # fmt: skip
+    index.close()
+
+
+def test_H17_a_file_without_names_and_lines_of_a_later_version_are_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "older.mcap"
+    monkeypatch.setattr(TickWriter, "definitions", lambda self, tick, time_ns, text: None)
+    with LockstepCell(WORKCELL, record=path) as cell:
+        cell.set_sensor("rangefinder/distance", 0.4)
+        session = cell.session("left")
+        near = Reaction(NEAR, name="near", start="up", capture=["rangefinder.distance"])
+        session.add(Action("down", "probe", speed=-0.2, reactions=[near]), Action("up", "probe", speed=0.2))
+        session.start("down")
+        cell.step(10)
+        cell.set_sensor("rangefinder/distance", 0.1)
+        cell.step(10)
+    (fired,) = shown_events(path)
+    assert (fired["reaction"], fired["values"]) == ("", {"value 1": 0.1})
+    assert "# not is_unknown(rangefinder.distance) and rangefinder.distance < 0.3: start up\n" in written_test(path, 1)
+    line = NamedReaction(identity=3, name="n", owner="", event="", condition="c", starts=(), values=())
+    later = line.line().replace(b'"version":1', b'"version":2')
+    assert named_reactions([later.decode(), "no JSON", "[1]", line.line().decode()]) == {3: line}

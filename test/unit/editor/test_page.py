@@ -37,12 +37,31 @@ def test_E11_the_bundle_is_small_and_loads_nothing_from_elsewhere() -> None:
     assert "eval(" not in script and "new Function" not in script
 
 
+def with_its_parts(name: str) -> str:
+    """A script of the page, and those that it loads at once."""
+    names = [name]
+    for each in names:
+        found = re.findall(r'(?:from|import)"\./(part-\w+\.js)"', (PAGE / each).read_text())
+        names += [part for part in found if part not in names]
+    return "".join((PAGE / each).read_text() for each in names)
+
+
+def test_E11_what_looks_back_is_loaded_apart() -> None:
+    view = with_its_parts("view_page.js")
+    later = re.findall(r'import\("\./(part-\w+\.js)"\)', view)
+    assert later and "past-banner" not in view
+    assert any("past-banner" in (PAGE / name).read_text() for name in later)
+    html = (PAGE / "view.html").read_text()
+    assert "<!-- parts -->" not in html and all((PAGE / name).exists() for name in re.findall(r"part-\w+\.js", html))
+    assert sorted(path.name for path in PAGE.glob("part-*")) == sorted(set(re.findall(
+        r"part-\w+\.js", "".join(path.read_text() for path in PAGE.glob("*.js")))))
+
+
 def test_E11_what_draws_the_robots_is_loaded_apart() -> None:
     first, view, three = ((PAGE / name).read_text() for name in ("editor.js", "view.js", "three.js"))
     assert len(view.encode()) + len(three.encode()) <= 700_000 and "sourceMappingURL" not in view + three
     assert 'import("./view.js")' in first and "WebGLRenderer" not in first
-    common = (PAGE / "page_common.js").read_text()
-    pages = [(PAGE / name).read_text() + common for name in ("view_page.js", "past_page.js")]
+    pages = [with_its_parts(name) for name in ("view_page.js", "past_page.js")]
     for alone in pages:
         assert len(alone.encode()) <= 280_000 and "WebGLRenderer" not in alone and 'import("./view.js")' in alone
         assert "codemirror" not in alone.lower() and "react-flow" not in alone and "sourceMappingURL" not in alone

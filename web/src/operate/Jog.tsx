@@ -51,7 +51,7 @@ function useHold(): Hold {
             letGo();
         };
     }, []);
-    const isLost = !it.link.connected || it.link.silence > 0 || !it.me.operates;
+    const isLost = !it.link.connected || it.link.silence > 0 || !it.me.operates || it.isPast;
     const isStopped = it.link.live.robot.protective_stop === true;
     useEffect(() => {
         if (isLost || isStopped) hold.release();
@@ -69,15 +69,16 @@ export function Jog({ part }: { part: PartInfo }) {
     const state = it.link.live.robot.parts?.find((each) => each.name === part.name)?.operational_state;
     const speed = percent / 100;
     const tool = Math.min(speed, TOOL.fastest);
-    const whyNot =
-        state !== 'enabled'
-            ? t('{part} is {state}: it can be jogged once it is enabled.', {
-                  part: part.name,
-                  state: t(state ?? 'not known'),
-              })
-            : it.link.live.robot.protective_stop
-              ? t('A protective stop is latched.')
-              : '';
+    const whyNot = it.isPast
+        ? t('The picture shows the past: jogging goes on once it shows what is now.')
+        : state !== 'enabled'
+          ? t('{part} is {state}: it can be jogged once it is enabled.', {
+                part: part.name,
+                state: t(state ?? 'not known'),
+            })
+          : it.link.live.robot.protective_stop
+            ? t('A protective stop is latched.')
+            : '';
     const press = (motion: Direction): string => {
         const named = 'axis' in motion ? { ...motion, frame } : motion;
         return hold.press({ ...named, part: part.name, speed } as Motion);

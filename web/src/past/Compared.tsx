@@ -1,8 +1,9 @@
 import { pieces, t } from '../language/language.ts';
-import type { PastStore } from './past.ts';
+import { type PastStore, useMoment } from './past.ts';
 
 /** The second recording, and where it first differs. */
 export function Compared({ past }: { past: PastStore }) {
+    useMoment(past);
     const { other } = past;
     if (!other) return null;
     const { differs } = other;

@@ -1,33 +1,58 @@
-import { memo, useEffect, useRef, useState } from 'react';
+import { memo, useEffect, useMemo, useRef, useState } from 'react';
+
 import { t } from '../language/language.ts';
-import type { PastStore } from './past.ts';
+import { type PastStore, useMoment } from './past.ts';
 import { countUntil } from './player.ts';
 import type { PastEvent } from './wire.ts';
 
 /** Events that are drawn, around the present one: a long list would take the browser longer than a picture may. */
 const SHOWN = 200;
 
+/** [ms] between two marks of the present one: a list that scrolls costs a browser more than the robot does. */
+const CALM_MS = 200;
+
+/** A value that changes often, so often at most. */
+function useCalm<T>(value: T, ms: number): T {
+    const [shown, setShown] = useState(value);
+    const changed = useRef(0);
+    useEffect(() => {
+        const show = (): void => {
+            changed.current = performance.now();
+            setShown(value);
+        };
+        const timer = setTimeout(show, Math.max(changed.current + ms - performance.now(), 0));
+        return () => clearTimeout(timer);
+    }, [value, ms]);
+    return shown;
+}
+
 /** Its words, on one line. */
 export function words(event: PastEvent): string {
     const { kind, reason, part, session, previous_action: before, current_action: now } = event;
     const actions = before !== '' || now !== '' ? [before || '–', now || '–'].join(' → ') : '';
-    return [kind.replaceAll('_', ' '), part, actions, reason.replaceAll('_', ' '), session && `(${session})`]
+    const named = event.event || event.reaction;
+    return [kind.replaceAll('_', ' '), named, part, actions, reason.replaceAll('_', ' '), session && `(${session})`]
         .filter((each) => each !== '')
         .join(' ');
 }
 
 /** What happened; click one, and its tick is shown. */
 export function EventList({ past }: { past: PastStore }) {
+    useMoment(past);
     const [filter, setFilter] = useState('');
     const { it, events, window } = past;
-    if (!it) return null;
     const wanted = filter.trim().toLowerCase();
-    const shown = events.events.filter(
-        (event) =>
-            (!window || (event.tick >= window.first && event.tick <= window.last)) &&
-            (wanted === '' || words(event).toLowerCase().includes(wanted)),
+    const shown = useMemo(
+        () =>
+            events.events.filter(
+                (event) =>
+                    (!window || (event.tick >= window.first && event.tick <= window.last)) &&
+                    (wanted === '' || words(event).toLowerCase().includes(wanted)),
+            ),
+        [events, window, wanted],
     );
-    const now = countUntil(shown, it.player.tick);
+    const now = useCalm(countUntil(shown, it?.player.tick ?? 0), CALM_MS);
+    if (!it) return null;
     return (
         <section className="past-events" aria-label={t('Events')}>
             <label>
@@ -53,7 +78,7 @@ export function EventList({ past }: { past: PastStore }) {
                 count={shown.length}
                 go={(tick) => past.seek(tick)}
                 period={it.about.period}
-                first={it.about.first}
+                first={past.zero}
             />
         </section>
     );

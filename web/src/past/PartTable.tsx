@@ -1,10 +1,11 @@
 import { later, t } from '../language/language.ts';
-import type { PastStore } from './past.ts';
+import { type PastStore, useMoment } from './past.ts';
 
 const STATES = [later('disabled'), later('enabled'), later('faulted')];
 
 /** What each part did in the tick that is shown. */
 export function PartTable({ past }: { past: PastStore }) {
+    useMoment(past);
     const { it, state } = past;
     if (!it || !state) return null;
     const action = (number: number): string =>

@@ -1,5 +1,3 @@
-import './past.css';
-
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { t } from '../language/language.ts';
 import { useStillPage } from '../store/page.ts';
@@ -50,7 +48,7 @@ function keys(past: PastStore, event: KeyboardEvent): void {
 export function PastPage() {
     const it = useStillPage();
     const past = useMemo(() => new PastStore(), []);
-    useSyncExternalStore(past.changes.subscribe, () => past.changes.version);
+    useSyncExternalStore(past.changes.subscribe, () => past.changes.stillVersion);
     const isEntered = it.me.person !== null;
     useEffect(() => {
         if (isEntered) void past.begin();

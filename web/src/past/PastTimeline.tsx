@@ -4,11 +4,12 @@ import { ask, askBytes } from '../server.ts';
 import type { RecordedSource } from '../timeline/recorded.ts';
 import { Timeline } from '../view/Timeline.tsx';
 import type { Answer } from '../wire.ts';
-import type { PastStore } from './past.ts';
+import { type PastStore, useMoment } from './past.ts';
 import type { PastBars, PastVariable } from './wire.ts';
 
 /** Plots of what was recorded; they move with the slider, and it with them. */
 export function PastTimeline({ past }: { past: PastStore }) {
+    useMoment(past);
     const [source, setSource] = useState<RecordedSource | null>(null);
     const [problem, setProblem] = useState('');
     const about = past.it?.about;

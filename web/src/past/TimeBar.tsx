@@ -1,7 +1,7 @@
 import { memo, useState } from 'react';
 import { t } from '../language/language.ts';
 import { thePage } from '../store/page.ts';
-import type { PastStore } from './past.ts';
+import { type PastStore, useMoment } from './past.ts';
 import { SPEEDS } from './player.ts';
 import type { PastStop } from './wire.ts';
 
@@ -10,12 +10,15 @@ const MOST_MARKS = 200;
 
 /** Moves through the recording. */
 export function TimeBar({ past }: { past: PastStore }) {
-    const { it, state } = past;
+    useMoment(past);
+    const { it } = past;
     const [isWriting, setWriting] = useState(false);
-    if (!it) return <footer className="past-bar">{past.problem === '' && t('The recording is being opened …')}</footer>;
+    if (!it) {
+        const waits = past.isLive ? t('No ticks have come yet.') : t('The recording is being opened …');
+        return <footer className="past-bar">{past.problem === '' && waits}</footer>;
+    }
     const { player } = it;
     const { stops } = past.events;
-    const seconds = state ? state.time.toFixed(3) : '?';
     const makeTest = async (): Promise<void> => {
         setWriting(true);
         const made = await past.makeTest();
@@ -95,25 +98,29 @@ export function TimeBar({ past }: { past: PastStore }) {
                     />
                 </label>
                 <output className="past-now">
-                    {past.isMissing
-                        ? t('this tick is missing')
-                        : `${state ? state.time.toFixed(3) : '–'} s${past.isFetching ? ' …' : ''}`}
+                    {past.isMissing ? t('this tick is missing') : `${past.moment}${past.isFetching ? ' …' : ''}`}
                 </output>
                 <span className="past-space" />
                 <button disabled={stops.length === 0} onClick={() => past.why()}>
                     {t('Why did it stop?')}
                 </button>
-                <button disabled={isWriting} onClick={() => void makeTest()}>
-                    {t('Make a test of this')}
-                </button>
-                <button onClick={() => void copy()}>{t('Copy link')}</button>
+                {past.isLive ? (
+                    <button onClick={() => past.toEnd('last')}>{t('Now')}</button>
+                ) : (
+                    <>
+                        <button disabled={isWriting} onClick={() => void makeTest()}>
+                            {t('Make a test of this')}
+                        </button>
+                        <button onClick={() => void copy()}>{t('Copy link')}</button>
+                    </>
+                )}
             </div>
             <div className="past-slider">
                 <Marks stops={stops} differs={past.other?.differs ?? null} first={player.first} last={player.last} />
                 <input
                     type="range"
                     aria-label={t('Moment')}
-                    aria-valuetext={`${t('tick {tick}', { tick: player.tick })}, ${seconds} s`}
+                    aria-valuetext={`${t('tick {tick}', { tick: player.tick })}, ${past.moment}`}
                     min={player.first}
                     max={player.last}
                     step={1}

@@ -77,6 +77,8 @@ export class Blocks {
     private wanted: number[] = [];
     private readonly underWay = new Set<number>();
     private readonly refused = new Set<number>();
+    /** Those that end after the last tick that there was when they were asked for. */
+    private readonly partial = new Set<number>();
 
     /**
      * @param load the bytes of a block; null: it cannot be had.
@@ -121,6 +123,7 @@ export class Blocks {
             const number = this.wanted.shift();
             if (number === undefined) return;
             this.underWay.add(number);
+            if ((number + 1) * this.about.block - 1 > this.about.last) this.partial.add(number);
             void this.load(number).then((bytes) => {
                 this.underWay.delete(number);
                 if (bytes) this.keep(number, bytes);
@@ -128,6 +131,17 @@ export class Blocks {
                 this.changed();
                 this.fetch();
             });
+        }
+    }
+
+    /** There are more ticks than before: what has not come yet then is asked for anew. */
+    grew(): void {
+        this.refused.clear();
+        for (const number of this.partial) {
+            if (this.underWay.has(number)) continue;
+            this.partial.delete(number);
+            this.size -= this.kept.get(number)?.bytes.byteLength ?? 0;
+            this.kept.delete(number);
         }
     }
 

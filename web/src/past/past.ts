@@ -1,5 +1,7 @@
 // What the page of a recording knows: the recordings, their events, and the moment that is shown.
 
+import { useSyncExternalStore } from 'react';
+
 import { t } from '../language/language.ts';
 import type { View } from '../scene/view.ts';
 import { ask, askBytes } from '../server.ts';
@@ -9,11 +11,11 @@ import { Blocks, faultedParts, sceneJoints, type TickState } from './blocks.ts';
 import { fragmentOf, tickOf } from './link.ts';
 import { Other } from './other.ts';
 import { Player } from './player.ts';
-import type { AboutAnswer, EventsAnswer, PastAbout, PastEvents, PastScene, SceneAnswer } from './wire.ts';
+import type { AboutAnswer, EventsAnswer, PastAbout, PastEvents, PastScene, PastStop, SceneAnswer } from './wire.ts';
 
 /** [s] before a fault that are shown with it. */
 const BEFORE_S = 2;
-/** [ms] between two changes of the page's address: browsers bound them. */
+/** [ms] after which a moment rests. */
 const ADDRESS_MS = 400;
 
 export interface Past {
@@ -23,6 +25,7 @@ export interface Past {
 }
 
 export class PastStore {
+    /** Another moment is told as live. */
     readonly changes = new Changes();
     /** Null: it has not come yet. */
     it: Past | null = null;
@@ -40,11 +43,14 @@ export class PastStore {
     window: { first: number; last: number; text: string } | null = null;
     /** Changes when another scene has to be asked for. */
     sceneOf = 0;
-    private scene: PastScene | null = null;
-    private view: View | null = null;
+    /** It is of a robot that runs. */
+    readonly isLive: boolean = false;
+    protected scene: PastScene | null = null;
+    protected view: View | null = null;
+    /** Names of the parts that are faulted in what is shown. */
+    private faulted = '';
     private last = 0;
     private waiting = 0;
-    private addressed = 0;
     private addressing: ReturnType<typeof setTimeout> | undefined;
 
     async begin(): Promise<void> {
@@ -81,6 +87,16 @@ export class PastStore {
         return (this.it?.player.direction ?? 0) !== 0;
     }
 
+    /** The tick at which its time is 0. */
+    get zero(): number {
+        return this.it?.about.first ?? 0;
+    }
+
+    /** When what is shown was, in words. */
+    get moment(): string {
+        return `${this.state ? this.state.time.toFixed(3) : '–'} s`;
+    }
+
     // --- for the scene ---------------------------------------------------------------------------
 
     readonly source = {
@@ -104,7 +120,7 @@ export class PastStore {
         },
     };
 
-    private place(): void {
+    protected place(): void {
         if (!this.it || !this.scene || !this.state) return;
         this.view?.takeJoints(sceneJoints(this.scene, this.it.about.joints, this.state.q));
     }
@@ -116,7 +132,7 @@ export class PastStore {
     // --- in time ---------------------------------------------------------------------------------
 
     /** Show what is recorded of the present tick, as soon as it is here. */
-    private show(): void {
+    protected show(): void {
         if (!this.it) return;
         const { player, blocks, about } = this.it;
         const ahead = Math.ceil((2 * player.speed) / (about.block * about.period));
@@ -127,13 +143,17 @@ export class PastStore {
         this.isFetching = state === undefined;
         this.isMissing = state === null;
         if (state) this.state = state;
+        const faults = this.faults.map((part) => part.name).join(' ');
+        const isNews = faults !== this.faulted;
+        this.faulted = faults;
         const { scene } = this;
         if (scene && (player.tick < (scene.from ?? -Infinity) || player.tick >= (scene.until ?? Infinity))) {
             this.scene = null;
             this.sceneOf++;
+            this.changes.tell();
         }
         this.place();
-        this.changes.tell();
+        this.changes.tell(!isNews);
         this.address();
     }
 
@@ -179,21 +199,31 @@ export class PastStore {
         if (this.isFetching) this.show();
         else if (player.advance(passed)) this.show();
         if (this.isPlaying) this.waiting = requestAnimationFrame(this.picture);
-        else this.changes.tell();
+        else this.ended();
     };
+
+    /** It played as far as it reaches. */
+    protected ended(): void {
+        this.changes.tell();
+    }
 
     /** Go to the next tick in which something stopped a part, and show only what came before it. */
     why(): void {
         const { it, events } = this;
         if (!it || events.stops.length === 0) return;
         const shown = this.window?.last ?? -1;
-        const stop = events.stops.find((each) => each.tick > shown) ?? events.stops[0];
+        const stop = this.nextStop(shown);
         if (!stop) return;
         const last = Math.min(Math.max(stop.tick, it.about.first), it.about.last);
         const first = Math.max(last - Math.round(BEFORE_S / it.about.period), it.about.first);
         this.window = { first, last, text: stop.text };
         it.player.direction = 0;
         this.seek(last);
+    }
+
+    /** Which stop is shown after that of a tick; -1: none was shown. */
+    protected nextStop(shown: number): PastStop | undefined {
+        return this.events.stops.find((each) => each.tick > shown) ?? this.events.stops[0];
     }
 
     /** Show the whole recording again. */
@@ -218,15 +248,17 @@ export class PastStore {
         return `${location.origin}${location.pathname}${fragmentOf(this.it?.player.tick ?? 0)}`;
     }
 
-    /** Let the page's address name the moment. */
-    private address(): void {
-        const wait = this.addressed + ADDRESS_MS - performance.now();
+    /** Let the page's address name the moment, once it rests: to change it costs a browser as much as a picture. */
+    protected address(): void {
         clearTimeout(this.addressing);
-        const write = (): void => {
-            this.addressed = performance.now();
-            history.replaceState(null, '', fragmentOf(this.it?.player.tick ?? 0));
-        };
-        if (wait <= 0) write();
-        else this.addressing = setTimeout(write, wait);
+        this.addressing = setTimeout(
+            () => history.replaceState(null, '', fragmentOf(this.it?.player.tick ?? 0)),
+            ADDRESS_MS,
+        );
     }
+}
+
+/** For what shows the moment: it is drawn anew with each. */
+export function useMoment({ changes }: PastStore): void {
+    useSyncExternalStore(changes.subscribe, () => changes.version);
 }

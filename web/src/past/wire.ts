@@ -36,9 +36,12 @@ export interface PastEvent {
     session: string;
     previous_action: string;
     current_action: string;
-    reaction: number;
-    status: number;
-    values: (number | null)[];
+    /** Name of the reaction, or its number if the name is not recorded; empty: it is none. */
+    reaction: string;
+    /** The user's name for it; empty: none. */
+    event: string;
+    /** What it has captured, by name. */
+    values: Record<string, number | null>;
 }
 
 /** What stopped a part. */

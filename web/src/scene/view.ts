@@ -3,6 +3,7 @@
 
 import type { Drawer } from '../server.ts';
 import type { DrawnShape, SceneLink, Scene as SceneOfRobots } from '../wire.ts';
+import { drawingCanvas } from './canvas.ts';
 import { GoalGhost, type Handles } from './goal_ghost.ts';
 import { decode, type Piece, split } from './mesh.ts';
 import { Robots } from './robots.ts';
@@ -31,6 +32,11 @@ import {
 const SKY = 0xf4f6f9;
 /** [rad or m] A joint that moves less is not drawn anew: sensors are noisy, and a picture costs a browser much. */
 const SEEN = 1e-5;
+/** Without a graphics card: pixels of the picture for each of the page, while it changes, and once it rests. */
+const COARSE = 0.5;
+const FINE = 2;
+/** [ms] without a change after which it rests. */
+const RESTS_MS = 250;
 /** Opacity of a second robot. */
 const GHOST = 0.35;
 /** Beside the namespaces of shapes. */
@@ -77,6 +83,12 @@ export class View implements Drawer {
     private followed = '';
     private followedAt: Vector3 | null = null;
     private waiting = 0;
+    private resting: ReturnType<typeof setTimeout> | undefined;
+    /** [ms] When the last picture of one that changes was drawn. */
+    private drawnAt = 0;
+    private readonly isSlow: boolean;
+    private isFilmed = false;
+    private isClosed = false;
     private hasBegun = false;
     /** Somebody has aimed the camera: what comes later does not. */
     private isAimed = false;
@@ -96,8 +108,10 @@ export class View implements Drawer {
         private readonly load: (meshes: string[]) => Promise<ArrayBuffer | null>,
         private readonly outdated: (version: number) => void,
     ) {
-        this.renderer = new WebGLRenderer({ antialias: true });
-        this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
+        const { canvas, context, isSlow } = drawingCanvas();
+        this.isSlow = isSlow;
+        this.renderer = new WebGLRenderer({ canvas, context });
+        this.renderer.setPixelRatio(isSlow ? COARSE : Math.min(window.devicePixelRatio, 2));
         this.renderer.setClearColor(SKY);
         container.append(this.renderer.domElement);
         for (const camera of [this.perspective, this.parallel]) camera.up.set(0, 0, 1);
@@ -115,6 +129,7 @@ export class View implements Drawer {
     }
 
     close(): void {
+        this.isClosed = true;
         this.observer.disconnect();
         this.controls.dispose();
         this.robots?.dispose();
@@ -122,6 +137,7 @@ export class View implements Drawer {
         this.ghost?.dispose();
         this.goal?.dispose();
         cancelAnimationFrame(this.waiting);
+        clearTimeout(this.resting);
         this.renderer.dispose();
         this.renderer.domElement.remove();
     }
@@ -504,12 +520,31 @@ export class View implements Drawer {
         if (!this.hasBegun) return;
         this.waiting ||= requestAnimationFrame(() => {
             this.waiting = 0;
-            this.paint();
+            this.render(COARSE);
+            clearTimeout(this.resting);
+            if (!this.isSlow) return;
+            const pace = performance.now() - this.drawnAt;
+            this.drawnAt += pace; // a machine that draws seldom waits longer for the next picture
+            this.resting = setTimeout(() => this.paint(), Math.max(RESTS_MS, pace < 1000 ? 3 * pace : 0));
         });
     }
 
-    /** At once. */
+    /** At once, as well as it can be drawn. */
     paint(): void {
+        cancelAnimationFrame(this.waiting);
+        clearTimeout(this.resting);
+        this.waiting = 0;
+        this.render(FINE);
+    }
+
+    setFilmed(on: boolean): void {
+        this.isFilmed = on;
+        if (!this.isClosed) this.paint();
+    }
+
+    private render(ratio: number): void {
+        const wanted = this.isFilmed ? Math.min(window.devicePixelRatio, 2) : ratio;
+        if (this.isSlow && this.renderer.getPixelRatio() !== wanted) this.renderer.setPixelRatio(wanted);
         this.renderer.render(this.world, this.camera);
         this.drawn++;
     }

@@ -21,6 +21,14 @@ export class Page {
     readonly me: Me = new Me(this.changes, this.talk, this.link);
     readonly stop = new Stop(this.changes, this.talk, this.link);
 
+    /** What is drawn of the robot is the past: nothing of it can be jogged. */
+    isPast = false;
+
+    showPast(on: boolean): void {
+        this.isPast = on;
+        this.changes.tell();
+    }
+
     /** Returns whether the editor knows this page. */
     async enter(): Promise<boolean> {
         if (!(await this.me.enter())) return false;

@@ -4,7 +4,8 @@
 import { t } from '../language/language.ts';
 import { Chooser } from './chooser.ts';
 import { element } from './element.ts';
-import { eventText, markLook, numberText, strokeOf, timeText } from './look.ts';
+import { Legend } from './legend.ts';
+import { eventText, markLook, timeText } from './look.ts';
 import { LEFT, Plot, type Scope } from './plot.ts';
 import { ReactionList } from './reactions.ts';
 import type { Mark, Plottable, TickRange, TimelineSource } from './source.ts';
@@ -33,7 +34,7 @@ export class Panel {
     readonly scope: Scope = { first: 0, last: 1, at: null, measured: null, chosen: [] };
     private readonly canvas = element('canvas', 'timeline-canvas');
     private readonly stage = element('div', 'timeline-stage', this.canvas);
-    private readonly legend = element('ul', 'timeline-legend');
+    private readonly legend: Legend;
     private readonly readout = element('output', 'timeline-readout');
     private readonly list = element('ol', 'timeline-events');
     private readonly problem = element('p', 'timeline-problem');
@@ -50,6 +51,8 @@ export class Panel {
     /** [s] of a tick, as the span has it: a robot tells it later. */
     private period: number;
     private waiting = 0;
+    /** The plots have to be drawn anew. */
+    private isStale = true;
     private listed = '';
     private pressed: { x: number; tick: number; pans: boolean; first: number } | null = null;
     private mark: Mark | null = null;
@@ -68,10 +71,12 @@ export class Panel {
             this.look(first);
         }
         this.plot = new Plot(this.canvas, source);
+        this.stage.append(this.plot.span, this.plot.cursor);
         this.chooser = new Chooser(
             () => source.variables.filter((each) => !this.names.includes(each.name)),
             (name) => this.add(name),
         );
+        this.legend = new Legend(source, (name) => this.choose(this.names.filter((each) => each !== name)));
         this.reactions = source.reactions ? new ReactionList(source) : null;
         this.build();
         this.unsubscribe = source.subscribe(() => this.changed());
@@ -95,8 +100,8 @@ export class Panel {
         this.scope.at = tick;
         if (!this.source.isLive) this.scope.measured = null; // it may be far from there
         if (tick === null) this.follows = true;
-        else if (tick < this.scope.first || tick > this.scope.last) this.look(tick - this.span / 2);
-        this.drawSoon();
+        else if (tick < this.scope.first || tick > this.scope.last) return this.look(tick - this.span / 2);
+        this.placeSoon();
     }
 
     // --- what is chosen -------------------------------------------------------------------------
@@ -149,12 +154,11 @@ export class Panel {
             ),
         );
         this.canvas.setAttribute('aria-hidden', 'true');
-        this.legend.setAttribute('aria-label', t('Plotted variables'));
         const events = element('details', 'timeline-list', element('summary', '', t('Events')), this.list);
         events.addEventListener('toggle', () => this.drawSoon());
         const body = element('div', 'timeline-body', this.stage, events);
         if (this.reactions) body.append(this.reactions.element);
-        this.container.replaceChildren(tools, this.problem, this.legend, body);
+        this.container.replaceChildren(tools, this.problem, this.legend.element, body);
         this.listen();
     }
 
@@ -218,6 +222,12 @@ export class Panel {
     }
 
     private drawSoon(): void {
+        this.isStale = true;
+        this.placeSoon();
+    }
+
+    /** What a person reads has moved, and nothing else has changed. */
+    private placeSoon(): void {
         this.waiting ||= requestAnimationFrame(() => {
             this.waiting = 0;
             this.draw();
@@ -227,84 +237,18 @@ export class Panel {
     private draw(): void {
         const known = new Map(this.source.variables.map((each) => [each.name, each]));
         const gone = (name: string): Plottable => ({ name, unit: '', description: '', everyTick: false });
-        this.scope.chosen = this.names.map((name) => known.get(name) ?? gone(name));
-        this.stage.style.minHeight = `${this.plot.heightFor(this.scope.chosen)}px`;
-        this.plot.draw(this.scope);
+        if (this.isStale) {
+            this.scope.chosen = this.names.map((name) => known.get(name) ?? gone(name));
+            this.stage.style.minHeight = `${this.plot.heightFor(this.scope.chosen)}px`;
+            this.plot.draw(this.scope);
+            this.isStale = false;
+        }
+        this.plot.place(this.scope);
         this.problem.textContent = this.source.problem;
         this.problem.hidden = this.source.problem === '';
-        this.drawLegend(known);
+        this.legend.draw(this.scope, known);
         this.drawReadout();
         this.drawEvents();
-    }
-
-    private drawLegend(known: Map<string, Plottable>): void {
-        const { scope } = this;
-        while (this.legend.children.length > this.names.length) this.legend.lastElementChild?.remove();
-        for (const [n, variable] of scope.chosen.entries()) {
-            let item = this.legend.children[n];
-            if (!item || (item as HTMLElement).dataset.name !== variable.name) {
-                const made = this.legendItem(variable.name);
-                if (item) item.replaceWith(made);
-                else this.legend.append(made);
-                item = made;
-            }
-            const stroke = strokeOf(n);
-            const swatch = item.querySelector<HTMLElement>('.timeline-swatch');
-            if (swatch) {
-                swatch.style.borderTopColor = stroke.color;
-                swatch.style.borderTopStyle =
-                    ['solid', 'dashed', 'dotted'][stroke.dash[0] === 6 ? 1 : stroke.dash.length ? 2 : 0] ?? 'solid';
-            }
-            const value = item.querySelector('.timeline-value');
-            if (value) value.textContent = this.valueText(variable, known.has(variable.name));
-            (item as HTMLElement).title =
-                `${t(variable.description)}${variable.everyTick ? '' : ` (${t('not of every tick')})`}`;
-        }
-    }
-
-    private legendItem(name: string): HTMLLIElement {
-        const remove = element('button', 'small', '✕');
-        remove.setAttribute('aria-label', t('Take out {name}', { name }));
-        remove.addEventListener('click', () => this.choose(this.names.filter((each) => each !== name)));
-        const item = element(
-            'li',
-            '',
-            element('span', 'timeline-swatch'),
-            element('span', 'timeline-name', name),
-            element('span', 'timeline-value'),
-            remove,
-        );
-        item.dataset.name = name;
-        return item;
-    }
-
-    /** Its value where a person reads, or what it changes by in what is measured. */
-    private valueText(variable: Plottable, isKnown: boolean): string {
-        if (!isKnown) return t('is not there now');
-        const unit = variable.unit ? ` ${variable.unit}` : '';
-        const { measured, at } = this.scope;
-        if (measured) {
-            const [a, b] = [this.valueAt(variable, measured.first), this.valueAt(variable, measured.last)];
-            return a === null || b === null ? `Δ ${t('unknown')}` : `Δ ${numberText(b - a)}${unit}`;
-        }
-        const tick = at ?? this.source.range?.last;
-        const value = tick === undefined ? null : this.valueAt(variable, tick);
-        return value === null
-            ? tick !== undefined && this.isMissing(tick)
-                ? t('missing')
-                : t('unknown')
-            : numberText(value) + unit;
-    }
-
-    private isMissing(tick: number): boolean {
-        return this.source.gaps({ first: tick, last: tick }).length > 0;
-    }
-
-    /** In a tick; of what is not known in every tick the last sample of the second before. null: unknown. */
-    private valueAt(variable: Plottable, tick: number): number | null {
-        const before = variable.everyTick ? 0 : 1 / this.source.period;
-        const value = this.source.samples(variable.name, { first: tick - before, last: tick }).values.at(-1);
-        return value === undefined || Number.isNaN(value) ? null : value;
     }
 
     private drawReadout(): void {

@@ -1,6 +1,7 @@
 // Draws a timeline: a strip with an axis of its own for each unit, a lane of bars for each part, marks, and gaps.
 
 import { t } from '../language/language.ts';
+import { element } from './element.ts';
 import { barColor, markLook, numberText, roundStep, strokeOf, timeText } from './look.ts';
 import type { Bar, Columns, Mark, Plottable, TickRange, TimelineSource } from './source.ts';
 
@@ -39,6 +40,9 @@ interface Strip {
 export class Plot {
     /** Pictures that were drawn. */
     drawn = 0;
+    /** Above the canvas: where a person reads, and what a person measures. */
+    readonly cursor = element('div', 'timeline-cursor');
+    readonly span = element('div', 'timeline-span');
     private readonly context: CanvasRenderingContext2D;
     private marksTop = 0;
 
@@ -111,7 +115,6 @@ export class Plot {
         for (const strip of strips) this.drawStrip(strip, scope);
         this.drawBars(lanes, scope, this.marksTop + MARKS);
         this.drawMarks(scope, bottom);
-        this.drawPlaces(scope, bottom);
         this.drawn += 1;
     }
 
@@ -357,20 +360,22 @@ export class Plot {
         });
     }
 
-    /** What a person measures, and where a person reads. */
-    private drawPlaces(scope: Scope, bottom: number): void {
-        const { context } = this;
-        this.inside(0, bottom, () => {
-            if (scope.measured) {
-                const x = this.xAt(scope.measured.first, scope);
-                context.fillStyle = '#0072b233';
-                context.fillRect(x, 0, this.xAt(scope.measured.last, scope) - x, bottom);
-            }
-            if (scope.at !== null) {
-                context.fillStyle = INK;
-                context.fillRect(Math.round(this.xAt(scope.at, scope)), 0, 1, bottom);
-            }
-        });
+    /** Show what a person measures, and where a person reads: they move far more often than what is drawn changes. */
+    place(scope: Scope): void {
+        const { at, measured } = scope;
+        const bottom = this.canvas.clientHeight - AXIS;
+        const put = (it: HTMLElement, first: number | null, last: number | null): void => {
+            const [from, to] = [first ?? Number.NaN, last ?? Number.NaN].map((tick) =>
+                Math.min(Math.max(this.xAt(tick, scope), LEFT), LEFT + this.width),
+            ) as [number, number];
+            const isSeen = (first ?? Number.NaN) <= scope.last && (last ?? Number.NaN) >= scope.first;
+            it.style.display = isSeen ? 'block' : 'none';
+            it.style.transform = `translateX(${Math.round(from)}px)`;
+            it.style.width = `${Math.max(to - from, 1)}px`;
+            it.style.height = `${bottom}px`;
+        };
+        put(this.cursor, at, at);
+        put(this.span, measured?.first ?? null, measured?.last ?? null);
     }
 }
 

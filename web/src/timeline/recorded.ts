@@ -353,12 +353,12 @@ function markOf(event: PastEvent): Mark {
         tick: event.tick,
         kind: event.kind,
         session: event.session,
-        reaction: '', // a recording has numbers of them alone
-        event: '',
+        reaction: event.reaction,
+        event: event.event,
         previousAction: event.previous_action,
         currentAction: event.current_action,
         part: event.part,
         reason: event.reason,
-        values: Object.fromEntries(event.values.map((value, i) => [t('value {number}', { number: i + 1 }), value])),
+        values: event.values,
     };
 }

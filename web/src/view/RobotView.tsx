@@ -1,8 +1,11 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+
 import { LanguageChoice } from '../language/LanguageChoice.tsx';
 import { later, pieces, t } from '../language/language.ts';
 import { Operate } from '../operate/Operate.tsx';
+import type { LivePast as PastStore } from '../past/live_past.ts';
 import { Film } from '../scene/film.ts';
+import { present } from '../scene/present.ts';
 import type { StoredView, View } from '../scene/view.ts';
 import { ask, askBytes } from '../server.ts';
 import { thePage, usePage } from '../store/page.ts';
@@ -13,7 +16,10 @@ import { LiveTimeline } from './Timeline.tsx';
 const RATE = 30;
 /** [ms] after which a scene that is not there is asked for again. */
 const AGAIN_MS = 2000;
+const LivePast = lazy(async () => ({ default: (await import('../past/LivePast.tsx')).LivePast }));
 const TIMELINE = 'robot_rt_control.timeline';
+/** Whether the bar of the past is open. */
+const BACK = 'robot_rt_control.back';
 /** Whether the panel is open. */
 const OPERATES = 'robot_rt_control.operates';
 const STORED = 'robot_rt_control.views';
@@ -27,6 +33,7 @@ const NAMESPACES: Record<string, string> = {
     limits: later('limits that are near'),
     objects: later('objects of simulators'),
 };
+const NEVER = (): (() => void) => () => undefined;
 const NUMBERS = ['1', '2', '3', '4'];
 
 function storedViews(): Record<string, StoredView> {
@@ -51,12 +58,14 @@ const LIVE: SceneSource = {
     meshes: (meshes) => askBytes('meshes', { meshes }),
     follow: (view) => {
         const { link } = thePage();
-        const follow = (): void => link.followScene(document.hidden ? 0 : RATE, view);
+        const follow = (): void => link.followScene(document.hidden ? 0 : RATE, present);
+        present.follow(view);
         follow();
         document.addEventListener('visibilitychange', follow);
         return () => {
             document.removeEventListener('visibilitychange', follow);
             link.followScene(0);
+            present.follow(null);
         };
     },
 };
@@ -101,6 +110,11 @@ export function RobotView({
         localStorage.setItem(TIMELINE, isShown ? 'shown' : '');
     };
     const [operates, setOperates] = useState(() => localStorage.getItem(OPERATES) === 'true');
+    const [looksBack, setLooksBack] = useState(() => localStorage.getItem(BACK) === 'true');
+    const [back, setBack] = useState<PastStore | null>(null);
+    useSyncExternalStore(back?.changes.subscribe ?? NEVER, () => back?.changes.stillVersion ?? 0);
+    const [top, setTop] = useState<Element | null>(null);
+    const [side, setSide] = useState<Element | null>(null);
     const [film, setFilm] = useState<Film | null>(null);
     /** Version of the scene that the joints are of. */
     const [wanted, setWanted] = useState(0);
@@ -150,7 +164,9 @@ export function RobotView({
     useEffect(() => {
         return view && isEntered ? source.follow(view) : undefined;
     }, [view, isEntered]);
-    const faults = past ?? (it.link.live.robot.parts ?? []).filter((part) => part.operational_state === 'faulted');
+    const isPast = back?.isPast === true;
+    const faultsNow = past ?? (it.link.live.robot.parts ?? []).filter((part) => part.operational_state === 'faulted');
+    const faults = isPast ? back.faults : faultsNow;
     const names = faults.map((part) => part.name).join(' ');
     useEffect(() => view?.setFaulted(new Set(names.split(' '))), [view, names]);
     const toStored = (key: string, isKept: boolean): void => {
@@ -175,21 +191,24 @@ export function RobotView({
     const record = (): void => {
         if (!view) return;
         if (film) return film.end();
+        view.setFilmed(true);
         try {
             const made = new Film(view.canvas);
             setFilm(made);
             void made.ended.then((blob) => {
                 setFilm(null);
+                view.setFilmed(false);
                 save(blob, 'webm');
             });
             view.paint(); // a film of what stands still has one picture
         } catch (error) {
+            view.setFilmed(false);
             it.talk.say(t('This browser makes no films: {why}', { why: (error as Error).message }), true);
         }
     };
     return (
         <section
-            className="robot-view"
+            className={isPast ? 'robot-view is-past' : 'robot-view'}
             aria-label={t('The robot')}
             aria-busy={view === null && problem === ''}
             tabIndex={0}
@@ -265,6 +284,16 @@ export function RobotView({
                         {t('Timeline')}
                     </button>
                 )}
+                {source === LIVE && (
+                    <button
+                        aria-pressed={looksBack}
+                        onClick={() => {
+                            localStorage.setItem(BACK, String(!looksBack));
+                            setLooksBack(!looksBack);
+                        }}>
+                        {t('Back in time')}
+                    </button>
+                )}
                 <button onClick={() => void view?.picture().then((blob) => save(blob, 'png'))}>{t('Picture')}</button>
                 <button aria-pressed={film !== null} onClick={record}>
                     {t(film ? 'End film' : 'Film')}
@@ -283,7 +312,7 @@ export function RobotView({
                 <span className="quiet">{link}</span>
             </div>
             {children}
-            {faults.map((part) => (
+            {faultsNow.map((part) => (
                 <p key={part.name} className="robot-fault" role="alert">
                     {pieces('{part} is faulted: {fault}', { part: <b key="part">{part.name}</b>, fault: part.fault })}
                 </p>
@@ -307,6 +336,16 @@ export function RobotView({
                     </ul>
                 </details>
             )}
+            {source === LIVE && <div ref={setTop} />}
+            {isPast &&
+                faults.map((part) => (
+                    <p key={part.name} className="robot-fault">
+                        {pieces('{part} was faulted: {fault}', {
+                            part: <b key="part">{part.name}</b>,
+                            fault: part.fault,
+                        })}
+                    </p>
+                ))}
             <div className="robot-row">
                 <figure
                     className="robot-scene"
@@ -315,10 +354,16 @@ export function RobotView({
                         if (event.buttons === 0) setLink(view?.linkAt(event.clientX, event.clientY) ?? '');
                     }}
                 />
+                {source === LIVE && looksBack && <div className="robot-side" ref={setSide} />}
                 {source === LIVE && operates && isEntered && <Operate hasTop={hasTop} />}
             </div>
             {view && scene && goal?.(view)}
-            {hasTimeline && (source === LIVE ? <LiveTimeline /> : timeline)}
+            {hasTimeline && (source === LIVE ? <LiveTimeline past={back} /> : timeline)}
+            {looksBack && isEntered && view && scene && top && side && (
+                <Suspense fallback={null}>
+                    <LivePast view={view} scene={scene} top={top} side={side} onStore={setBack} />
+                </Suspense>
+            )}
         </section>
     );
 }

@@ -1,5 +1,6 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { t } from '../language/language.ts';
+import type { LivePast } from '../past/live_past.ts';
 import { ask } from '../server.ts';
 import { thePage, usePage } from '../store/page.ts';
 import type { Panel } from '../timeline/panel.ts';
@@ -7,6 +8,7 @@ import type { Mark, TimelineSource } from '../timeline/source.ts';
 import type { ReactionNow } from '../timeline/wire.ts';
 import type { Answer, VariableInfo } from '../wire.ts';
 
+const NEVER = (): (() => void) => () => undefined;
 const CHOSEN = 'robot_rt_control.plotted';
 
 function storedChoice(): string[] {
@@ -68,8 +70,12 @@ export function Timeline({
     );
 }
 
-/** That of the robot as it runs. */
-export function LiveTimeline() {
+/**
+ * That of the robot as it runs.
+ * @param past what moves through its last minutes, if somebody looks back.
+ */
+export function LiveTimeline({ past }: { past: LivePast | null }) {
+    useSyncExternalStore(past?.changes.subscribe ?? NEVER, () => past?.changes.version ?? 0);
     const it = usePage();
     const [source, setSource] = useState<TimelineSource | null>(null);
     const isEntered = it.me.person !== null;
@@ -93,5 +99,9 @@ export function LiveTimeline() {
             made?.close();
         };
     }, [isEntered]);
-    return source && <Timeline source={source} />;
+    if (!source) return null;
+    const tick = past?.isPast ? (past.it?.player.tick ?? null) : null;
+    return (
+        <Timeline source={source} currentTick={tick} onSeek={(to) => (to === null ? past?.now() : past?.seek(to))} />
+    );
 }

@@ -1,0 +1,128 @@
+"""Back in time while the robot runs, in a real browser: the past is shown, is told apart from now, and is let go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from fed_ticks import FAULT, LAST, SWITCH, Cell, wave
+from memory_robot import MemoryRobot
+from pages import bring, serious, until
+
+VIEW = "document.querySelector('.robot-scene')?.view"
+PANEL = "document.querySelector('.timeline-panel')"
+
+
+@pytest.fixture
+def cell(robot: MemoryRobot) -> Cell:
+    return Cell(robot, bring(robot, "iiwa").joint_state_names()["arm"])
+
+
+@pytest.fixture
+def watch(come: Callable[..., Any], cell: Cell) -> Callable[..., Any]:
+    """Opens the view with the bar of the past, once all ticks have come: `watch(watching=True)`."""
+
+    def opening(**options: Any) -> Any:
+        page = come(page_name="view.html", **options)
+        page.wait_for_function(f"() => {VIEW}?.shown && {VIEW}.robots.loading === 0")
+        page.get_by_role("button", name="Back in time").click()
+        page.get_by_text("No ticks have come yet.").wait_for()
+        cell.feed(1, LAST)
+        grown(page, LAST)
+        return page
+
+    return opening
+
+
+def grown(page: Any, last: int) -> None:
+    page.wait_for_function(
+        "last => document.querySelector('[aria-label=Moment]')?.max === String(last)", arg=last
+    )  # fmt: skip
+
+
+def at(page: Any, tick: int) -> None:
+    """Wait until the joints of a tick are drawn."""
+    n = page.evaluate(f"() => {VIEW}.positions.length")
+    wanted = [wave(tick, joint) for joint in range(n)]
+    page.wait_for_function(f"q => {VIEW}.positions.every((value, i) => Math.abs(value - q[i]) < 1e-5)", arg=wanted)
+
+
+def go(page: Any, tick: int) -> None:
+    page.get_by_label("Moment").fill(str(tick))
+
+
+def test_H16_the_slider_shows_a_moment_of_the_robot_that_runs_and_now_returns(
+    watch: Callable[..., Any], cell: Cell, picture: Any
+) -> None:
+    page = watch(watching=True)
+    at(page, LAST)
+    assert page.get_by_text("THE PAST").count() == 0
+    picture(page, "look_back_now")
+    model = pin.buildModelFromXML(cell.robot.description_text)
+    for tick in (1, 2999, 4321):
+        go(page, tick)
+        at(page, tick)
+        data = model.createData()
+        pin.framesForwardKinematics(model, data, np.array([wave(tick, joint) for joint in range(model.nq)]))
+        tip = data.oMf[model.getFrameId("lbr_iiwa_link_7")].translation
+        X = np.reshape(page.evaluate(f"() => {VIEW}.pose('lbr_iiwa_link_7')"), (4, 4)).T
+        assert np.linalg.norm(X[:3, 3] - tip) < 1e-4, "[m]"
+        page.get_by_text(f"{(LAST - tick) / 1000:.1f} s before now").wait_for()
+        parts = page.get_by_role("region", name="Parts").get_by_role("row")
+        assert parts.nth(1).inner_text().split() == ["arm", "approach" if tick < SWITCH else "retreat", "enabled"]
+    picture(page, "look_back_past")
+    assert serious(page) == []
+    # The robot goes on unseen.
+    cell.feed(LAST + 1, LAST + 1000)
+    grown(page, LAST + 1000)
+    at(page, 4321)
+    page.get_by_text(f"{(LAST + 1000 - 4321) / 1000:.1f} s before now").wait_for()
+    page.get_by_role("status").get_by_role("button", name="Now").click()
+    at(page, LAST + 1000)
+    page.get_by_text("THE PAST").wait_for(state="detached")
+    cell.feed(LAST + 1001, LAST + 1500)
+    at(page, LAST + 1500)
+
+
+def test_H16_events_and_why_it_stopped_lead_back_and_the_timeline_follows(
+    watch: Callable[..., Any], cell: Cell, picture: Any
+) -> None:
+    page = watch()
+    page.get_by_role("button", name="Timeline", exact=True).click()
+    page.wait_for_function(f"() => {PANEL}?.panel")
+    page.get_by_role("button", name="Why did it stop?").click()
+    at(page, FAULT)
+    page.get_by_text("arm faulted: joint 3: following error.").wait_for()
+    page.get_by_text("was faulted: the measured position left its range").wait_for()
+    assert page.evaluate(f"() => {VIEW}.colorOf('lbr_iiwa_link_3')")[0] > 0.4, "red, as it was then"
+    page.wait_for_function(f"tick => {PANEL}.panel.scope.at === tick", arg=FAULT)
+    picture(page, "look_back_fault")
+    page.get_by_role("button", name="Show all that is kept").click()
+    page.get_by_role("button", name="too_close").click()
+    at(page, SWITCH)
+    page.get_by_role("button", name="A tick back").click()
+    at(page, SWITCH - 1)
+    page.get_by_label("Speed").select_option("10")
+    page.get_by_role("button", name="Play", exact=True).click()
+    page.get_by_text("THE PAST").wait_for(state="detached")
+    at(page, LAST)
+    page.wait_for_function(f"() => {PANEL}.panel.scope.at === null")
+    # A click into the plots leads back, too.
+    page.evaluate(f"() => {PANEL}.panel.read(8500)")
+    at(page, 8500)
+    page.get_by_text("THE PAST").wait_for()
+
+
+def test_H16_nothing_is_kept_once_nobody_looks_back(watch: Callable[..., Any], cell: Cell, editor: Any) -> None:
+    page = watch(watching=True)
+    recent = editor.server._timelines.recent
+    assert recent.first == 1 and recent.last == LAST
+    go(page, 100)
+    at(page, 100)
+    page.get_by_role("button", name="Back in time").click()
+    at(page, LAST)
+    page.get_by_text("THE PAST").wait_for(state="detached")
+    until(page, lambda: recent.last == 0 and not len(recent._ticks))
