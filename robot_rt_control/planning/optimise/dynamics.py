@@ -340,27 +340,6 @@ class Dynamics:
         q, v = command[..., : self.n], command[..., self.n :]
         return np.concatenate([q + v * t + 0.5 * a * t * t, v + a * t], axis=-1)
 
-    def contact_forces(self, about: Trajectory) -> Array:
-        """(steps of the simulation,) [N] normal force between the robot's geometries and the body in each of them."""
-        model, data, robot = self.scene.model, self._data, {pair.geom for pair in self.scene.pairs}
-        forces, found = np.zeros((len(about.knots) - 1, self.substeps)), np.zeros(6)
-        for i, knot in enumerate(about.knots[:-1]):
-            u = about.inputs[i // self.intervals]
-            generalized = self.generalized(knot, self.distances(knot), u)
-            controls = self.controls(about.commands[i][None], u[None], generalized[None])
-            ends, _ = self._rollout.rollout(model, self._threads, knot[None], controls, control_spec=int(CONTROL))
-            for j, state in enumerate([knot, *np.asarray(ends)[0, :-1]]):
-                mujoco.mj_setState(model, data, state, STATE)
-                mujoco.mj_setState(model, data, controls[0, j], CONTROL)
-                mujoco.mj_forward(model, data)
-                for k in range(data.ncon):
-                    geoms = {int(g) for g in data.contact[k].geom}
-                    if geoms & robot and any(model.geom_bodyid[g] == self.scene.body for g in geoms - robot):
-                        mujoco.mj_contactForce(model, data, k, found)
-                        forces[i, j] += found[0]
-        data.ctrl[:], data.qfrc_applied[:] = 0.0, 0.0
-        return forces.ravel()
-
     # --- geometry -------------------------------------------------------------------------------
 
     def placement(self, geom: int, joints: Array) -> Placement:

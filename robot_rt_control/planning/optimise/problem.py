@@ -50,10 +50,12 @@ class Problem:
         finally:
             dynamics.close()
         self._refuse_penetration()
+        self.sunk: Array = self._sunk()
+        """(3,) [m] how far its weight presses the body into the ground: a target is meant without that."""
         target = task.target.matrix
         self.cost = Cost.of_task(
             (self.still.body_position[0], self.still.body_rotation[0]),
-            (target[:3, 3] + self._sunk(), target[:3, :3]),
+            (target[:3, 3] + self.sunk, target[:3, :3]),
             time=task.time,
             velocity_limits=actuated.velocity,
             at_rest=task.at_rest,
@@ -136,7 +138,6 @@ class Problem:
         return self.cost.error(trajectory)
 
     def _sunk(self) -> Array:
-        """(3,) [m] how far its weight presses the body into the ground: a target is meant without that."""
         gravity = np.asarray(self.scene.model.opt.gravity)
         if not self.scene.gravity > 0.0 or self.scene.body_q < 0:
             return np.zeros(3)

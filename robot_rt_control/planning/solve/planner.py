@@ -33,7 +33,7 @@ from robot_rt_control.planning.optimise.scvx import Iteration
 from robot_rt_control.planning.optimise.settings import PostProcessing, Settings
 from robot_rt_control.planning.optimise.trajectory import Trajectory
 from robot_rt_control.planning.plan.plan import FORMAT, LIMITS, Plan
-from robot_rt_control.planning.scene.scene import build_scene
+from robot_rt_control.planning.scene.scene import Scene, build_scene
 from robot_rt_control.planning.solve import search
 from robot_rt_control.planning.solve.attempt import Attempt, Guess, Stopped, attempt
 from robot_rt_control.planning.solve.perturbation import spread
@@ -83,6 +83,7 @@ class Progress:
 @dataclass(frozen=True, kw_only=True)
 class Result:
     success: bool
+    """Of `plan`: the plan reaches the target in the planner's engine. Of `verified.solve`: in another one, too."""
     message: str
     """Why not; or a remark."""
     plan: Plan | None
@@ -116,21 +117,26 @@ def plan(
     progress: Callable[[Progress], None] = lambda _: None,
     cancel: Cancel | None = None,
     start_from: Plan | None = None,
+    only_from: bool = False,
     time_limit: float | None = None,
+    scene: Scene | None = None,
 ) -> Result:
-    """Plan.
+    """Plan: what reaches the target in the planner's engine. `verified.solve` also has another one play it.
 
     Args:
         progress: called in the calling thread; an exception from it ends the planning and is raised.
         cancel: set from any thread; then the best plan so far is returned within 0.5 s.
         start_from: a previous plan, of the same joints: its inputs, from the first one on, are one more start.
+        only_from: they are the only one.
+        scene: of the task, if it is at hand.
         time_limit: [s] after which it is as if it were cancelled.
 
     Raises:
         DefinitionError: the task does not fit its workcell, or the robot's geometry starts inside the body.
     """
     settings = settings or Settings()
-    return _Planning(Problem(task, settings, build_scene(task)), progress, cancel, start_from, time_limit).result()
+    problem = Problem(task, settings, scene or build_scene(task))
+    return _Planning(problem, progress, cancel, start_from, time_limit, only_from=only_from).result()
 
 
 class _Planning:
@@ -141,10 +147,12 @@ class _Planning:
         cancel: Cancel | None,
         start_from: Plan | None,
         time_limit: float | None,
+        *,
+        only_from: bool,
     ) -> None:
         self.problem, self.settings = problem, problem.settings
         self._progress, self._cancel, self._time_limit = progress, cancel, time_limit
-        self._previous = start_from
+        self._previous, self._only_from = start_from, only_from
         self._begin = time.monotonic()
         self._stopped = ""
         self._failed = threading.Event()
@@ -181,6 +189,8 @@ class _Planning:
         if self._previous is not None:
             inputs = problem.inputs_of(self._previous)
             first.append(Guess(name="previous plan", inputs=lambda _: inputs, virtual=False))
+        if first and self._only_from:
+            return [first]
         if self.settings.search == "single":
             return [[*first, self._virtual()]]
         guides = guides_of(problem) if self.settings.guides else []
@@ -375,6 +385,13 @@ class _Planning:
                 "target": [list(problem.task.target.position), list(problem.task.target.orientation)],
                 "free": sorted(problem.task.free),
                 "at_rest": problem.task.at_rest,
+                "way": problem.cost.distance,
+                "offset": problem.sunk.tolist(),
+                "tolerance": {
+                    "position": self.settings.accept_position * problem.cost.distance,
+                    "orientation": self.settings.accept_orientation,
+                    "speed": problem.accept_speed,
+                },
                 "convergence": [_convergence(iterate) for iterate in its.iterates],
                 "versions": versions(),
             },

@@ -23,10 +23,10 @@ SLIDER = f"""
 workcell: {CONFIG / "pusher.yaml"}
 body: slider
 target: {{by: [$distance, 0, 0]}}
-parts: {{pusher: {{control: effort}}}}
+parts: {{pusher: {{control: velocity}}}}
 pairs:
   - {{robot: pusher.tip, faces: [back]}}
-horizon: {{time: 1.0, steps: 20}}
+horizon: {{time: 2.0, steps: 20}}
 parameters:
   distance: {{unit: m, default: 0.2}}
 """
