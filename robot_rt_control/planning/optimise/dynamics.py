@@ -178,7 +178,7 @@ class Dynamics:
         knots, commands = np.zeros((steps * per + 1, self._size)), np.zeros((steps * per + 1, 2 * self.n))
         phi, gamma = np.zeros((steps + 1, self.pairs)), np.zeros((steps, self.pairs))
         knots[0], commands[0] = state, command
-        touching = np.ones(steps * per, dtype=bool)
+        touching, gaps = np.ones(steps * per, dtype=bool), np.zeros(steps * per)
         gap = self._gap(state)
         for i in range(steps * per):
             self.check()
@@ -198,13 +198,13 @@ class Dynamics:
                 knots[i + 1 :] = np.nan
                 break
             before, gap = gap, self._gap(knots[i + 1])
-            if min(before, gap) > _NEAR:
-                touching[i] = False
-            else:
-                touching[i] = min(before, gap) <= _APART or any(self._gap(its) <= _APART for its in passed[:-1])
+            gaps[i] = min(before, gap)
+            if gaps[i] <= _NEAR and self._separable:
+                gaps[i] = min(gaps[i], *map(self._gap, passed[:-1]), gap)
+            touching[i] = gaps[i] <= _APART
         else:
             phi[-1] = [float(d.phi) for d in self.distances(knots[-1])]
-        return self._trajectory(inputs, knots, commands, phi, gamma, touching)
+        return self._trajectory(inputs, knots, commands, phi, gamma, touching, gaps)
 
     def ends(self, inputs: Array) -> Ends:
         """Where inputs of the joints (B, N, n), without virtual forces, lead to."""
@@ -274,7 +274,7 @@ class Dynamics:
         )
 
     def _trajectory(
-        self, inputs: Array, knots: Array, commands: Array, phi: Array, gamma: Array, touching: NDArray[np.bool_]
+        self, inputs: Array, knots: Array, commands: Array, phi: Array, gamma: Array, touching: NDArray[np.bool_], gaps: Array
     ) -> Trajectory:
         actuated, nq = self.scene.actuated, self.scene.model.nq
         q, v = knots[:: self.intervals, TIME : TIME + nq], knots[:: self.intervals, TIME + nq :]
@@ -294,6 +294,7 @@ class Dynamics:
             knots=knots,
             commands=commands,
             touching=touching,
+            gap=gaps if self._separable else None,
             kept=kept,
             recoil=recoil,
             missing=self._missing(knots[:: self.intervals], command) if np.isfinite(knots).all() else None,

@@ -23,7 +23,8 @@ from robot_rt_control.planning.solve import needed_engines  # noqa: F401  its li
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_rt_control.planning.guess.guides import guides_of
+from robot_rt_control.planning.guess.guides import guides_of, lines_of
+from robot_rt_control.planning.guess.pushing import Pushing
 from robot_rt_control.planning.optimise.cost import PoseError
 from robot_rt_control.planning.optimise.dynamics import Dynamics
 from robot_rt_control.planning.optimise.linearization import Differences
@@ -48,6 +49,8 @@ _PUSHES = 0.1
 """Cosine between a face's inward normal and the way, above which the face pushes that way."""
 _SHARES = 0.9, 0.75
 """Fractions of the horizon in which a guide does all."""
+_LINE = 0.95
+"""Fraction of the horizon in which a line does all; in the rest, contacts settle."""
 _FARTHER = 0.5
 """Per curvature of the pairs: virtual forces of a later round, which reach farther."""
 
@@ -135,8 +138,17 @@ def plan(
         DefinitionError: the task does not fit its workcell, or the robot's geometry starts inside the body.
     """
     settings = settings or Settings()
-    problem = Problem(task, settings, scene or build_scene(task))
+    scene = scene or build_scene(task)
+    problem = Problem(task, settings, scene)
+    if task.at_most is not None and (longer := with_time(problem)) is not task:
+        problem = Problem(longer, settings, scene)
     return _Planning(problem, progress, cancel, start_from, time_limit, only_from=only_from).result()
+
+
+def with_time(problem: Problem) -> Task:
+    """The task with the time that its way needs, as far as it allows; see `Pushing.needed_time`."""
+    slow = problem.settings.slow and bool(problem.scene.actuated.velocity_driven.all())
+    return problem.task.lasting(Pushing(problem).needed_time(slow=slow))
 
 
 class _Planning:
@@ -178,6 +190,11 @@ class _Planning:
     def _guide(self, name: str, inputs: Callable[[Dynamics, float], Array], share: float) -> Guess:
         return Guess(name=f"guide {name}, {share:.0%}", inputs=lambda dynamics: inputs(dynamics, share), virtual=False)
 
+    def _line(self, name: str, inputs: Callable[[Dynamics, float], Array]) -> Guess:
+        return Guess(
+            name=f"line {name}", inputs=lambda dynamics: inputs(dynamics, _LINE), virtual=False, polished=False
+        )
+
     def _single(self, pair: int) -> Guess:
         problem = self.problem
         name = f"virtual forces, {problem.scene.pairs[pair].name}"
@@ -194,6 +211,10 @@ class _Planning:
         if self.settings.search == "single":
             return [[*first, self._virtual()]]
         guides = guides_of(problem) if self.settings.guides else []
+        lines = lines_of(problem) if self.settings.guides and self.settings.slow else []
+        if lines:
+            rounds.append([*first, *(self._line(*its) for its in lines)])
+            first = []
         # Two starts at least, for two cores and for a choice; the others wait for their turn.
         shares = [_SHARES] if len(guides) == 1 else [(share,) for share in _SHARES]
         for some in shares if guides else []:
@@ -421,6 +442,8 @@ def task_digest(task: Task) -> str:
         "free": sorted(task.free),
         "horizon": [task.time, task.steps, task.at_rest],
     }
+    if task.at_most is not None:
+        values["at_most"] = task.at_most
     if task.tools:
         values["tools"] = dict(sorted(task.tools.items()))
     if task.patches:

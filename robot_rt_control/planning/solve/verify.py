@@ -106,7 +106,9 @@ class _Played:
     """A plan in a scene, with a speed override."""
 
     def __init__(self, plan: Plan, task: Task, scene: Scene, speed: float = 1.0) -> None:
-        self.plan, self.task, self.scene, self.speed = plan, replace(task, time=task.time / speed), scene, speed
+        time, steps = plan.header["time"] / speed, plan.header["steps"]  # the planner may have chosen them
+        self.plan, self.scene, self.speed = plan, scene, speed
+        self.task = replace(task, time=time, steps=steps, at_most=None)
 
     def again(self) -> Trajectory:
         """To the horizon's end."""
