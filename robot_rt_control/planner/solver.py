@@ -16,6 +16,7 @@ from robot_rt_control.planner.job import Described, Finished, Job, Link, Report
 from robot_rt_control.planner.measured import measure_start
 from robot_rt_control.planner.picture import Pair, link_faces, plan_shapes, task_shapes
 from robot_rt_control.planner.planning_process import save_whole
+from robot_rt_control.planning.files.possible import refuse_impossible
 from robot_rt_control.planning.files.task_file import TaskFile, read_task
 from robot_rt_control.planning.plan.plan import Plan
 from robot_rt_control.planning.scene.contact_model import Face
@@ -94,7 +95,9 @@ def _from_measured(job: Job, found: TaskFile, link: Link) -> Task:
             hint="Its file, or a URDF of it, differs",
         )
     measured = measure_start(running, _jointed(running), found.pose, link.measure, body=True)
-    return found.started(Start(joints=measured.joints, body=measured.body))
+    task = found.started(Start(joints=measured.joints, body=measured.body))
+    refuse_impossible(task)
+    return task
 
 
 def _outline(task: Task) -> list[Face]:

@@ -31,6 +31,7 @@ from pydantic_core import PydanticCustomError
 from robot_rt_control.definitions.definitions import ParameterValue
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.rotation_formulas import rotation_of_vector
+from robot_rt_control.planning.files.possible import impossible
 from robot_rt_control.planning.files.settings_keys import changed, optional_sections, task_settings
 from robot_rt_control.planning.files.task_schema import FREE, PairKeys, TaskDocument, Written
 from robot_rt_control.planning.optimise.settings import Settings
@@ -210,6 +211,11 @@ class _TaskReader:
             at_most=at_most,
             at_rest=self.content.target.rest,
         )
+        if start_from != "measured" and not self.substitution.is_sampled(self.substitution.used):
+            for key, error in impossible(task, self.cell):
+                with self.item(key):
+                    raise error
+            self.mistakes.raise_all()
         known = self.substitution.parameters
         return TaskFile(
             task=task,

@@ -138,7 +138,7 @@ class Pushing:
     def inputs(
         self, dynamics: Dynamics, share: float, *, geom: int, row: tuple[guide.Push, ...], halting: bool = False
     ) -> Array:
-        """(N, inputs) with which a geometry pushes so, at rest after `share` of the horizon; `halting`: see guide.py."""
+        """(N, inputs) by which a geometry pushes, at rest after `share` of the horizon. `halting`: see guide.py."""
         actuated = self.scene.actuated
         steps = self.problem.task.steps
         path = self._path(dynamics, geom, row, steps, share, halting=halting)

@@ -274,7 +274,14 @@ class Dynamics:
         )
 
     def _trajectory(
-        self, inputs: Array, knots: Array, commands: Array, phi: Array, gamma: Array, touching: NDArray[np.bool_], gaps: Array
+        self,
+        inputs: Array,
+        knots: Array,
+        commands: Array,
+        phi: Array,
+        gamma: Array,
+        touching: NDArray[np.bool_],
+        gaps: Array,
     ) -> Trajectory:
         actuated, nq = self.scene.actuated, self.scene.model.nq
         q, v = knots[:: self.intervals, TIME : TIME + nq], knots[:: self.intervals, TIME + nq :]
