@@ -9,6 +9,8 @@ solved if all of them end within the task's tolerance, else planned, not verifie
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """See `Verb`."""
-    from robot_rt_control.command_line.cancelling import cancelled_by_signals
+    from robot_rt_control.command_line.cancelling import BrokenOff, cancelled_by_signals, within_grace
     from robot_rt_control.command_line.output import Output, table
     from robot_rt_control.command_line.planning.progress_table import ProgressTable, iterate_table
     from robot_rt_control.planning.plan.plan import Plan
@@ -55,14 +57,24 @@ def run(arguments: argparse.Namespace) -> int:
     from robot_rt_control.planning.solve import planner, verified  # they need what was checked before
 
     verifications: list[Any] = []
+    latest: list[Any] = [None]
     with cancelled_by_signals() as cancelled, ProgressTable(output.err) as shown:
-        options = {"start_from": previous, "time_limit": arguments.time_limit}
-        if arguments.no_verify:
-            result = planner.plan(task, settings, progress=shown.show, cancel=cancelled, **options)
-        else:
-            result = verified.solve(
-                task, settings, progress=shown.show, cancel=cancelled, played=verifications.append, **options
-            )
+
+        def progress(its: Any) -> None:
+            latest[0] = its
+            shown.show(its)
+
+        def work() -> Any:
+            options = {"start_from": previous, "time_limit": arguments.time_limit}
+            if arguments.no_verify:
+                return planner.plan(task, settings, progress=progress, cancel=cancelled, **options)
+            played = verifications.append
+            return verified.solve(task, settings, progress=progress, cancel=cancelled, played=played, **options)
+
+        try:
+            result, hangs = within_grace(work, cancelled), False
+        except BrokenOff:
+            result, hangs = planner.cancelled_result(latest[0]), True
     file, found = None, result.plan
     planned = found is not None and bool(found.header["success"])  # in the planner's engine
     state = "solved" if result.success and not arguments.no_verify else "planned" if planned else "not solved"
@@ -108,9 +120,18 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             kept = "; the best plan is kept, and marked as not successful" if file is not None else ""
             output.error(RobotControlError(f"not solved: {result.message}{kept}"))
+    if hangs:
+        leave(ExitCode.INTERRUPTED)
     if cancelled.is_set():
         return ExitCode.INTERRUPTED
     return ExitCode.DONE if result.success else ExitCode.FAILED
+
+
+def leave(code: int) -> None:
+    """End the process at once: a thread of it is still at work."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(code)
 
 
 _COLUMNS = ("verified by", "error", "of the way", "turned", "peak", "other worlds", "elapsed")

@@ -145,6 +145,21 @@ def plan(
     return _Planning(problem, progress, cancel, start_from, time_limit, only_from=only_from).result()
 
 
+def cancelled_result(last: Progress | None) -> Result:
+    """What there is of a planning that was left before it ended: the best plan of its last progress, if any."""
+    if last is None:
+        return Result(success=False, message="cancelled", plan=None, error=None, iterates=())
+    return Result(
+        success=False,
+        message="cancelled",
+        plan=last.best_plan,
+        error=None if last.best_plan is None else last.best,
+        iterates=(),
+        elapsed=last.elapsed,
+        starts=(last.start,),
+    )
+
+
 def with_time(problem: Problem) -> Task:
     """The task with the time that its way needs, as far as it allows; see `Pushing.needed_time`."""
     slow = problem.settings.slow and bool(problem.scene.actuated.velocity_driven.all())

@@ -170,7 +170,8 @@ def test_V19_what_both_engines_found_stands_in_the_plan(slide: Plan, tmp_path: P
             player.play(slide, PUSH)
     slide.with_verification(verify(slide, task)).with_replays(rows).save(tmp_path / "a.plan")
     found = Plan.load(tmp_path / "a.plan").header["verification"]
-    assert rows == [replay(slide, PUSHER).summary()], "the same bits as in this process"
+    same = json.loads(json.dumps(replay(slide, PUSHER).summary()))
+    assert rows == [same], "the same bits as in this process"
     assert found["mujoco"]["repeated"], "the same bits as the plan says"
     assert found["mujoco"]["position_error"] == pytest.approx(slide.header["position_error"], abs=1e-9)
     assert found["mujoco"]["normalized_error"] == pytest.approx(slide.header["normalized_error"], abs=1e-9)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from robot_rt_control.command_line import cancelling
 from robot_rt_control.command_line.exit_codes import ExitCode
 from robot_rt_control.command_line.planning import plan_workcell
 from robot_rt_control.command_line.planning.main import main, parser
@@ -232,7 +233,7 @@ def test_solve_without_success_keeps_the_best_plan(planned: list[Any], tmp_path:
 
 def test_solve_refuses_before_anything_is_planned(planned: list[Any], capsys: Captured) -> None:
     assert main(["solve", "push_box", "distanc=0.2"]) == ExitCode.FAILED
-    assert "push_box.yaml:12: task 'push_box' has no parameter 'distanc'" in capsys.readouterr().err
+    assert "push_box.yaml:13: task 'push_box' has no parameter 'distanc'" in capsys.readouterr().err
     assert main(["solve", "push_box", "--setting", "penalty.first=-1"]) == ExitCode.FAILED
     assert "setting 'penalty.first'; expected 1e-06 to 1e+06; got -1" in capsys.readouterr().err
     assert planned == []
@@ -250,9 +251,34 @@ def test_V13_ctrl_c_ends_with_the_best_plan_so_far(
         return Result(success=False, message="cancelled", plan=made(), error=ERROR, iterates=())
 
     monkeypatch.setattr(verified, "solve", plan)
+    monkeypatch.setattr(cancelling, "GRACE_S", 600.0)
     before = signal.getsignal(signal.SIGINT)
     assert main(["solve", "push_box"]) == ExitCode.INTERRUPTED
     assert (tmp_path / "push_box.plan").exists() and signal.getsignal(signal.SIGINT) is before
+
+
+def test_V13_ctrl_c_does_not_wait_for_what_does_not_look(
+    planned: list[Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Captured
+) -> None:
+    import os
+    import signal
+    import threading
+
+    done, left = threading.Event(), list[int]()
+
+    def plan(task: Any, settings: Any, *, progress: Any, **options: Any) -> Result:
+        known: dict[str, Any] = {"start": "s", "phase": "physical", "best": ERROR, "best_plan": made(success=False)}
+        progress(Progress(**{field.name: known.get(field.name, 0.0) for field in fields(Progress)} | {"iterate": None}))
+        os.kill(os.getpid(), signal.SIGINT)
+        done.wait(600.0)
+        return Result(success=True, message="", plan=made(), error=ERROR, iterates=())
+
+    monkeypatch.setattr(verified, "solve", plan)
+    monkeypatch.setattr(importlib.import_module("robot_rt_control.command_line.planning.solve"), "leave", left.append)
+    assert main(["solve", "push_box"]) == ExitCode.INTERRUPTED
+    done.set()
+    assert left == [ExitCode.INTERRUPTED] and not Plan.load(tmp_path / "push_box.plan").header["success"]
+    assert "not solved: cancelled; the best plan is kept" in capsys.readouterr().err
 
 
 def test_V24_solve_without_engines_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
