@@ -45,6 +45,8 @@ __all__ = ["Cancel", "PostProcessing", "Progress", "Result", "Settings", "plan",
 
 Array = NDArray[np.float64]
 
+PREVIOUS, LINE = "previous plan", "line"
+"""Names of starts: the motion of a previous plan; the first word of a straight push."""
 _PUSHES = 0.1
 """Cosine between a face's inward normal and the way, above which the face pushes that way."""
 _SHARES = 0.9, 0.75
@@ -120,7 +122,7 @@ def plan(
     progress: Callable[[Progress], None] = lambda _: None,
     cancel: Cancel | None = None,
     start_from: Plan | None = None,
-    only_from: bool = False,
+    only: str = "",
     time_limit: float | None = None,
     scene: Scene | None = None,
 ) -> Result:
@@ -130,7 +132,7 @@ def plan(
         progress: called in the calling thread; an exception from it ends the planning and is raised.
         cancel: set from any thread; then the best plan so far is returned within 0.5 s.
         start_from: a previous plan, of the same joints: its inputs, from the first one on, are one more start.
-        only_from: they are the only one.
+        only: name of the only start that is tried, such as "previous plan"; empty: all.
         scene: of the task, if it is at hand.
         time_limit: [s] after which it is as if it were cancelled.
 
@@ -142,7 +144,7 @@ def plan(
     problem = Problem(task, settings, scene)
     if task.at_most is not None and (longer := with_time(problem)) is not task:
         problem = Problem(longer, settings, scene)
-    return _Planning(problem, progress, cancel, start_from, time_limit, only_from=only_from).result()
+    return _Planning(problem, progress, cancel, start_from, time_limit, only=only).result()
 
 
 def cancelled_result(last: Progress | None) -> Result:
@@ -175,11 +177,11 @@ class _Planning:
         start_from: Plan | None,
         time_limit: float | None,
         *,
-        only_from: bool,
+        only: str,
     ) -> None:
         self.problem, self.settings = problem, problem.settings
         self._progress, self._cancel, self._time_limit = progress, cancel, time_limit
-        self._previous, self._only_from = start_from, only_from
+        self._previous, self._only = start_from, only
         self._begin = time.monotonic()
         self._stopped = ""
         self._failed = threading.Event()
@@ -207,7 +209,7 @@ class _Planning:
 
     def _line(self, name: str, inputs: Callable[[Dynamics, float], Array]) -> Guess:
         return Guess(
-            name=f"line {name}", inputs=lambda dynamics: inputs(dynamics, _LINE), virtual=False, polished=False
+            name=f"{LINE} {name}", inputs=lambda dynamics: inputs(dynamics, _LINE), virtual=False, polished=False
         )
 
     def _single(self, pair: int) -> Guess:
@@ -220,8 +222,8 @@ class _Planning:
         first: list[Guess] = []
         if self._previous is not None:
             inputs = problem.inputs_of(self._previous)
-            first.append(Guess(name="previous plan", inputs=lambda _: inputs, virtual=False))
-        if first and self._only_from:
+            first.append(Guess(name=PREVIOUS, inputs=lambda _: inputs, virtual=False))
+        if first and self._only == first[0].name:
             return [first]
         if self.settings.search == "single":
             return [[*first, self._virtual()]]
@@ -230,6 +232,8 @@ class _Planning:
         if lines:
             rounds.append([*first, *(self._line(*its) for its in lines)])
             first = []
+        if self._only:
+            return [[guess for some in rounds for guess in some if guess.name == self._only]]
         # Two starts at least, for two cores and for a choice; the others wait for their turn.
         shares = [_SHARES] if len(guides) == 1 else [(share,) for share in _SHARES]
         for some in shares if guides else []:

@@ -18,8 +18,9 @@ import numpy as np
 
 from robot_rt_control.planning.optimise.settings import Settings
 from robot_rt_control.planning.plan.plan import Plan
+from robot_rt_control.planning.plan.verdict import LEAST_DISTANCE
 from robot_rt_control.planning.scene.scene import Scene, build_scene
-from robot_rt_control.planning.solve.planner import Cancel, Progress, Result, plan, task_digest
+from robot_rt_control.planning.solve.planner import LINE, PREVIOUS, Cancel, Progress, Result, plan, task_digest
 from robot_rt_control.planning.solve.playing import Player
 from robot_rt_control.planning.solve.verify import verify
 from robot_rt_control.planning.task import Task
@@ -129,10 +130,11 @@ class _Verifying:
         missed = counts * (np.array(row["position"]) - np.array(self.task.target.position))
         position = tuple(float(x) for x in np.array(self.task.target.position) - missed)
         task = replace(self.task, target=self.task.target.model_copy(update={"position": position}))
+        # A line stays a line: polished, it would strike.
+        only = start if (start := str(its.header.get("start", ""))).startswith(LINE) else PREVIOUS
         result = plan(
-            task, self.settings, progress=progress, cancel=self._cancel, start_from=its, only_from=True,
-            scene=self.scene,
-        )  # fmt: skip
+            task, self.settings, progress=progress, cancel=self._cancel, start_from=its, only=only, scene=self.scene
+        )
         self._check()
         if result.plan is None or not result.success:
             return None
@@ -155,6 +157,7 @@ def _meant(aimed: Plan, first: Plan, task: Task, offset: Any) -> Plan:
     )  # fmt: skip
 
 
-def _rank(its: Plan) -> tuple[int, float]:
-    """Fewer complaints first, then the smaller error in the other engine."""
-    return len(its.lacking), float(its.header["verification"]["replays"][0]["error_to_target"])
+def _rank(its: Plan) -> tuple[int, float, float]:
+    """Fewer complaints first, then the smaller error in the other engine, then the smaller peak."""
+    row = its.header["verification"]["replays"][0]
+    return len(its.lacking), max(float(row["error_to_target"]), LEAST_DISTANCE), float(row.get("peak", 0.0))
