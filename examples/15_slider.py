@@ -25,10 +25,11 @@ WORKCELL = Path(__file__).parent.parent / "config" / "pusher.yaml"
 
 def main(client: Client, output: Path | str = "output/15_slider") -> dict[str, float]:
     """Returns what `judge` found."""
-    push = plan_file("push_slider", distance=0.2).solved()
+    push = plan_file("push_slider", distance=0.2).plan
+    assert push is not None  # planned, not verified: with other friction, a slider that is let go ends elsewhere
     workcell = load_workcell(WORKCELL)
     with client.session(read_only=True) as looking, looking.record(FORCE, SLIDER) as recording:
-        begin = run_plan(client, push, workcell, pose="camera") * workcell.period
+        begin = run_plan(client, push, workcell, pose="camera", unverified=True).tick * workcell.period
     found = judge(push, recording, begin)
     print(f"planned: {found['planned']:.2f} N for {push.header['time']:g} s; {1e3 * found['left']:.1f} mm are left")
     print(f"commanded: {found['mean']:.2f} N on average, of which feedback {found['feedback']:.2f} N RMS")

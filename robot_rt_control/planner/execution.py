@@ -3,16 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from robot_rt_control.client import Action, Client, Followed, Session
 from robot_rt_control.model.workcell.workcell import Workcell
 from robot_rt_control.planner.measured import Measured, measure_start
-from robot_rt_control.planning.plan.plan import Plan
+from robot_rt_control.planning.plan.plan import Plan, PoseDifference
+from robot_rt_control.planning.plan.verdict import MEASURED_DISTANCE
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 _POLL_S = 0.02
+_REST_S = 0.5
+"""From the robot's rest until the body is looked at, as in a plan's program."""
 _APPROACH = 0.3
 """Velocity scale of the approach."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """A plan that was run to its end."""
+
+    tick: int
+    """In which all parts began the motion."""
+    end: PoseDifference | None
+    """Of the body, as measured after the motion; None: nothing measures it."""
+
+    @property
+    def where(self) -> str:
+        """Where the body is."""
+        if self.end is None:
+            return "nowhere that was measured"
+        near = f"{1e3 * self.end.position:.1f} mm ({100 * self.end.normalized:.1f} % of the way)"
+        return f"{near} and {self.end.orientation:.3f} rad from the target"
+
+    def check_arrived(self, plan: Plan) -> None:
+        """Refuse a body that is measured elsewhere than its task wants it.
+
+        Raises:
+            RobotControlError: with its distance.
+        """
+        its = plan.tolerance
+        if self.end is not None and not its.near(self.end.position, self.end.orientation, MEASURED_DISTANCE):
+            expected = f"within {1e3 * max(its.position, MEASURED_DISTANCE):.1f} mm and {its.orientation:.3f} rad"
+            raise RobotControlError(f"{plan.header['body']!r} after the plan", expected=expected, got=self.where)
 
 
 class Cancelled(Exception):
@@ -40,25 +75,24 @@ def run_plan(
     workcell: Workcell,
     *,
     pose: str = "",
+    unverified: bool = False,
     cancelled: Callable[[], bool] = lambda: False,
     phase: Callable[[str], None] = lambda _: None,
-) -> int:
+) -> Run:
     """Run a plan, until its parts are measured at its end: approach, check of the start, motion.
 
     Args:
         client: of the running workcell, or a LockstepClient.
         workcell: the plan's.
         pose: part of kind sensor that measures where the body is; empty: that is not checked.
+        unverified: whether a plan may be run that reaches its target in the planner's engine alone.
         cancelled: asked every 20 ms.
         phase: called with `approach`, then `motion`.
 
-    Returns:
-        The tick in which all parts began the motion.
-
     Raises:
-        DefinitionError, ProgramError: nothing moved: the plan is for another workcell than the running one, or for
-            another tool than is on, the body is elsewhere, or the speed override too low. Or so it is after the
-            approach.
+        DefinitionError, ProgramError: nothing moved: the plan is not verified, it is for another workcell than the
+            running one, or for another tool than is on, the body is elsewhere, or the speed override too low. Or so
+            it is after the approach.
         Cancelled: as asked; its parts take their default action.
         RobotControlError: it could not be started, or did not come to its end; the session is closed.
     """
@@ -69,6 +103,7 @@ def run_plan(
         tools = {part.name: part.tool for part in status.parts}
         plan.check_start(joints=found.joints, body=found.body, speed=status.speed, tools=tools)
 
+    plan.check_verified(unverified=unverified)
     plan.check_start(workcell=client.backend.workcell_digest())  # alone: another one has other parts
     check(())
     with client.session(plan.parts, name="planner") as session:
@@ -85,7 +120,15 @@ def run_plan(
         phase("motion")
         followed = session.follow(*plan.first("motion"), chain=motion, until=_all("is_done", plan.last("motion")))
         _finish(session, followed, cancelled)
-        return followed.tick
+    return Run(tick=followed.tick, end=_end(client, plan, workcell, pose) if pose else None)
+
+
+def _end(client: Client, plan: Plan, workcell: Workcell, pose: str) -> PoseDifference:
+    """How far the body is from the target, once it has had time to come to rest."""
+    client.backend.sleep(_REST_S)
+    body = measured(client, workcell, (), pose).body
+    assert body is not None  # it was asked for
+    return plan.error_of(np.array(body.position), body.matrix[:3, :3])
 
 
 def retreat(client: Client, plan: Plan) -> None:

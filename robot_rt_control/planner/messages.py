@@ -68,7 +68,7 @@ def result(plan: Plan | None, plan_file: str, joint_names: Mapping[str, str], *,
     """
     header: Mapping[str, Any] = {} if plan is None else plan.header
     convergence = header.get("convergence") or [{}]
-    contact = header.get("verification", {}).get("at_rest", {})
+    contact: Mapping[str, Any] = next(iter(header.get("verification", {}).get("replays", [])), {})
     made = action.PlanContact.Result(
         plan_file="" if plan is None else plan_file,
         position_error=_number(header, "position_error"),

@@ -153,7 +153,8 @@ class PlannerNode(WorkcellNode):
 
     def _run(self, plan: Plan, pose: str, cancelled: Callable[[], bool], phase: Callable[[str], None]) -> None:
         assert self._workcell is not None  # made by `configure`
-        run_plan(self._connected(), plan, self._workcell, pose=pose, cancelled=cancelled, phase=phase)
+        found = run_plan(self._connected(), plan, self._workcell, pose=pose, cancelled=cancelled, phase=phase)
+        found.check_arrived(plan)
 
     def _draw(self, shapes: Sequence[Shape]) -> None:
         self._markers.publish(markers_message(shapes))

@@ -141,7 +141,7 @@ class PlanningProcess:
         if finished is not None and not broken_off:
             success, message = finished.success, finished.message
         else:
-            success = plan is not None and bool(plan.header["success"]) and not is_cancelled
+            success = plan is not None and not plan.lacking and not is_cancelled
             how = "cancelled" if is_cancelled else f"stopped at the timeout of {self._job.timeout:g} s"
             message = f"{how}: " + ("no plan so far" if plan is None else "the best plan so far")
         return Outcome(

@@ -16,12 +16,13 @@ from robot_rt_control.planner.job import Described, Finished, Job, Link, Report
 from robot_rt_control.planner.measured import measure_start
 from robot_rt_control.planner.picture import Pair, link_faces, plan_shapes, task_shapes
 from robot_rt_control.planner.planning_process import save_whole
+from robot_rt_control.planning.files.possible import refuse_impossible
 from robot_rt_control.planning.files.task_file import TaskFile, read_task
 from robot_rt_control.planning.plan.plan import Plan
 from robot_rt_control.planning.scene.contact_model import Face
 from robot_rt_control.planning.scene.scene import build_scene
-from robot_rt_control.planning.solve.planner import Progress, Result, plan
-from robot_rt_control.planning.solve.verify import verify
+from robot_rt_control.planning.solve import verified
+from robot_rt_control.planning.solve.planner import Progress, Result
 from robot_rt_control.planning.task import Start, Task
 from robot_rt_control.vocabulary.errors import DefinitionError, raise_all
 
@@ -52,18 +53,17 @@ def solve(job: Job, link: Link) -> Finished:
     drawn = task_shapes(Pose.of_matrix(X), task.target, scene.pairs, _outline(task))
     link.draw(drawn)
     progress = _Watch(job, link, scene.pairs, drawn)
-    result = plan(
+    result = verified.solve(
         task,
         replace(found.settings, threads=job.threads),
         progress=progress.take,
         cancel=link.cancelled,
         start_from=previous,
+        scene=scene,
+        planned=progress.verifying,
     )
     if result.plan is not None:
         progress.keep(result.plan)
-    if result.plan is not None and not link.cancelled.is_set():
-        progress.verifying(result)
-        progress.keep(result.plan.with_verification(verify(result.plan, task, scene=scene)))
     return Finished(success=result.success, message=result.message)
 
 
@@ -95,7 +95,9 @@ def _from_measured(job: Job, found: TaskFile, link: Link) -> Task:
             hint="Its file, or a URDF of it, differs",
         )
     measured = measure_start(running, _jointed(running), found.pose, link.measure, body=True)
-    return found.started(Start(joints=measured.joints, body=measured.body))
+    task = found.started(Start(joints=measured.joints, body=measured.body))
+    refuse_impossible(task)
+    return task
 
 
 def _outline(task: Task) -> list[Face]:
@@ -130,7 +132,9 @@ class _Watch:
             self._link.draw([*self._drawn, *plan_shapes(found, self._pairs)])
 
     def verifying(self, result: Result) -> None:
-        """The last report: of the plan that is the result."""
+        """A report: what is verified is kept before."""
+        if result.plan is not None:
+            self.keep(result.plan)
         best = result.error
         assert best is not None  # there is a plan
         self._link.report(

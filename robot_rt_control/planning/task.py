@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -79,12 +79,17 @@ class Task:
     """[s] horizon."""
     steps: int
     """Control steps in the horizon; each input is constant over one of them."""
+    at_most: float | None = None
+    """[s] to which the planner may extend the horizon, by as many steps; None: it is as it is."""
     at_rest: bool = True
     """Whether the body must be at rest at the end."""
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.time) and self.time > 0.0):
             raise DefinitionError("horizon, time", expected="a positive number of seconds", got=f"{self.time:g}")
+        if self.at_most is not None and not (math.isfinite(self.at_most) and self.at_most >= self.time - 1e-9):
+            expected, got = f"at least the horizon of {self.time:g} s", f"{self.at_most:g}"
+            raise DefinitionError("duration, at_most", expected=expected, got=got)
         if self.steps < 1:
             raise DefinitionError("horizon, steps", expected="at least 1", got=str(self.steps))
         for coordinate in sorted(self.free - set(COORDINATES)):
@@ -96,6 +101,12 @@ class Task:
             if not (math.isfinite(group.curvature) and group.curvature > 0.0):
                 item = f"pairs, {group.robot!r}: curvature"
                 raise DefinitionError(item, expected="a positive number of 1/m", got=f"{group.curvature:g}")
+
+    def lasting(self, time: float) -> Task:
+        """With a horizon of at least this time [s], in control steps as long, as far as `at_most` allows."""
+        step, most = self.control_step, self.time if self.at_most is None else self.at_most
+        steps = max(min(math.ceil(time / step - 1e-9), math.floor(most / step + 1e-9)), self.steps)
+        return self if steps == self.steps else replace(self, time=steps * step, steps=steps)
 
     @property
     def control_step(self) -> float:

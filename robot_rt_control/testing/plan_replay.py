@@ -2,7 +2,8 @@
 
     python -m robot_rt_control.testing.plan_replay push.plan --workcell push --speed 1 0.5 --save
 
-It needs no running workcell. Exit codes: 0 replayed, 1 refused or failed.
+It needs no running workcell. Exit codes: 0 the body came to its target, 1 it did not, or the replay was refused or
+failed.
 """
 
 from __future__ import annotations
@@ -33,7 +34,6 @@ from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.rotation_formulas import angle_between
 from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.planning.plan.plan import Plan
-from robot_rt_control.planning.task import Task
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 
@@ -83,10 +83,14 @@ class Replay:
     """[rad] to the target."""
     rests: bool
     """Whether the body came to rest."""
+    drift: float = 0.0
+    """[m/s] of the body at the end."""
     peak: float
     """[N] Greatest normal force between the robot and the body; or the objects, if the body is the robot's own."""
     impulse: float
     """[N s] Its integral."""
+    engine: str = ""
+    """Name of the simulator."""
     times: Array = field(repr=False)
     """(n,) [s] since the motion began."""
     path: Array = field(repr=False)
@@ -99,8 +103,8 @@ class Replay:
     def summary(self) -> dict[str, Any]:
         """Its numbers, without path and images."""
         names = (
-            "speed", "position", "orientation", "error_to_plan", "error_to_target", "normalized_error",
-            "orientation_error", "rests", "peak", "impulse",
+            "engine", "speed", "position", "orientation", "error_to_plan", "error_to_target", "normalized_error",
+            "orientation_error", "rests", "drift", "peak", "impulse",
         )  # fmt: skip
         return {name: getattr(self, name) for name in names}
 
@@ -140,18 +144,6 @@ def replay(
         return _Run(plan, client, speed, frames, feedback).result(body)
 
 
-def verified(plan: Plan, task: Task, speeds: Sequence[float] = (1.0, 0.5)) -> Plan:
-    """The plan with all that both engines say of it: verify.py, and a replay at each speed.
-
-    Raises:
-        as `verify` and `replay`.
-    """
-    from robot_rt_control.planning.solve.verify import verify  # a replay alone needs no MuJoCo
-
-    replays = [replay(plan, task.workcell, speed=speed).summary() for speed in speeds]
-    return plan.with_verification(verify(plan, task)).with_replays(replays)
-
-
 class _Run:
     def __init__(self, plan: Plan, client: LockstepClient, speed: float, frames: int, feedback: bool) -> None:
         self.plan, self.client, self.speed, self.feedback = plan, client, speed, feedback
@@ -169,6 +161,7 @@ class _Run:
         touched = self.plugin.world.objects if dot else [body]
         self._contacts = [(thing, robot) for thing in touched for robot in robots]
         self._end: Pose | None = None
+        self._drift = math.inf
 
     def _robot(self, part: str) -> str:
         """One part for each robot: several may move one."""
@@ -249,7 +242,8 @@ class _Run:
         for _ in range(round(_LONGEST_REST / _REST)):
             self.client.sleep(_REST)
             now = np.array(self._pose().position)
-            if np.linalg.norm(now - last) < _RESTING:
+            self._drift = float(np.linalg.norm(now - last)) / _REST
+            if self._drift * _REST < _RESTING:
                 return True
             last = now
         return False
@@ -269,6 +263,8 @@ class _Run:
             normalized_error=error.normalized,
             orientation_error=error.orientation,
             rests=rests,
+            drift=self._drift,
+            engine=self.plugin.engine,
             peak=max(self.forces),
             impulse=self.period * sum(self.forces),
             times=np.array(self.times),
@@ -354,7 +350,7 @@ def main(argv: Sequence[str] | None = None, out: Callable[[str], object] = print
         feedback = not arguments.no_feedback
         if arguments.film is not None or arguments.gif is not None:
             require_pictures()
-        with _simulator_silent():
+        with simulator_silent():
             frames = [_frames(plan, arguments), *[0] * len(arguments.speed)]
             found = [
                 replay(plan, workcell, speed=speed, frames=count, feedback=feedback)
@@ -363,6 +359,7 @@ def main(argv: Sequence[str] | None = None, out: Callable[[str], object] = print
         _pictures(found[0], arguments)
         if arguments.save:
             plan.with_replays([one.summary() for one in found]).save(arguments.plan)
+        held = [plan.tolerance.holds(one.summary(), at_rest=plan.at_rest) for one in found]
     except (RobotControlError, TimeoutError) as error:
         out(json.dumps({"error": str(error)})) if arguments.json else print(error, file=sys.stderr)
         return 1
@@ -371,7 +368,7 @@ def main(argv: Sequence[str] | None = None, out: Callable[[str], object] = print
         out(json.dumps(rows))
     else:
         out("\n".join(map(_text, found)))
-    return 0
+    return 0 if all(held) else 1
 
 
 def _frames(plan: Plan, arguments: argparse.Namespace) -> int:
@@ -395,7 +392,7 @@ def _pictures(found: Replay, arguments: argparse.Namespace) -> None:
 
 
 @contextmanager
-def _simulator_silent() -> Iterator[None]:
+def simulator_silent() -> Iterator[None]:
     """What PyBullet's library writes to the standard output goes to the standard error: the former is for JSON."""
     sys.stdout.flush()
     kept, library = os.dup(1), ctypes.CDLL(None)

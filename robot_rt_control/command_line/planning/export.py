@@ -33,6 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--pose", default="", metavar="PART",
         help="sensor part that measures the body's pose: the program then checks it before and after",
     )  # fmt: skip
+    parser.add_argument(
+        "--unverified", action="store_true", help="also write what plays a plan that no other engine confirms"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -48,11 +51,12 @@ def run(arguments: argparse.Namespace) -> int:
     if file.suffix == ".csv":
         write_csv(plan, file)
     elif file.suffix == ".json":
+        plan.check_verified(unverified=arguments.unverified)
         write_json(plan, file)
     else:
         from robot_rt_control.planning.plan.program_export import export_program
 
-        text = export_program(plan, name=arguments.name, sensor=arguments.pose)
+        text = export_program(plan, name=arguments.name, sensor=arguments.pose, unverified=arguments.unverified)
         file.write_text(text, encoding="utf-8")
     Output(as_json=arguments.json).result({"file": str(file)}, f"{file}")
     return 0

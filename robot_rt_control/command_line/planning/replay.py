@@ -1,6 +1,6 @@
 """Replay a plan through the real tick loop on PyBullet, in lockstep: where does the body end there?
 
-It needs PyBullet and no running workcell.
+It needs PyBullet and no running workcell. A body that misses its target is a failure.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ def run(arguments: argparse.Namespace) -> int:
     from robot_rt_control.command_line.output import Output, table
     from robot_rt_control.command_line.planning.plan_workcell import workcell_of
     from robot_rt_control.planning.plan.plan import Plan
+    from robot_rt_control.planning.plan.verdict import LEAST_DISTANCE
     from robot_rt_control.vocabulary.errors import RobotControlError
 
-    output = Output(as_json=arguments.json)
-    workcell = workcell_of(Plan.load(arguments.plan), arguments.workcell)
+    output, plan = Output(as_json=arguments.json), Plan.load(arguments.plan)
+    workcell = workcell_of(plan, arguments.workcell)
     command = [sys.executable, "-m", MODULE, str(arguments.plan), "--workcell", str(workcell), "--json"]
     command += ["--speed", *map(str, arguments.speed), *(["--save"] if arguments.save else [])]
     pictures = {name: file for name in ("film", "gif") if (file := getattr(arguments, name)) is not None}
@@ -56,7 +57,15 @@ def run(arguments: argparse.Namespace) -> int:
     output.result({"replays": found}, table(columns, map(_texts, found)))
     for file in pictures.values():
         output.note(f"{file} shows it")
-    return ExitCode.DONE if ended.returncode == 0 else ExitCode.FAILED
+    if ended.returncode == 0:
+        return ExitCode.DONE
+    its = plan.tolerance
+    least = max(its.position, LEAST_DISTANCE)
+    accepted = f"at rest within {1e3 * least:.1f} mm" if plan.at_rest else f"within {1e3 * least:.1f} mm"
+    missed = [f"{row['speed']:g}" for row in found if not its.holds(row, at_rest=plan.at_rest)]
+    what = f"replay at speed {' and '.join(missed)}: the body"
+    output.error(RobotControlError(f"{what} misses its target", expected=f"{accepted} and {its.orientation:.3f} rad"))
+    return ExitCode.FAILED
 
 
 def _texts(row: dict[str, Any]) -> list[str]:

@@ -1,7 +1,8 @@
 """Run a plan on a running workcell: approach its first point, check the start, follow it. Ctrl-C stops the motion.
 
-Refused before anything moves: a plan of another workcell, a speed override below those at which its replay held, and,
-with --pose, a body that is not where the plan begins.
+Refused before anything moves: a plan that is not verified, one of another workcell, a speed override below those at
+which its replay held, and, with --pose, a body that is not where the plan begins. With --pose it also says where the
+body ends, and fails if that is not its target.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pose", default="", metavar="PART", help="sensor part that measures where the body is (default: not checked)"
     )
+    parser.add_argument(
+        "--unverified", action="store_true", help="also run a plan that no other engine confirms"
+    )
     add_workcell_arguments(parser)
 
 
@@ -37,15 +41,20 @@ def run(arguments: argparse.Namespace) -> int:
     output = Output(as_json=arguments.json)
     plan = Plan.load(arguments.plan)
     workcell = load_workcell(workcell_of(plan, arguments.workcell))
-    if not plan.header["success"]:
-        output.warning("the plan is marked as not successful: the body will not arrive")
+    if plan.header["success"] and plan.lacking and arguments.unverified:
+        output.warning(f"planned, not verified: {'; '.join(plan.lacking)}")
     with cancelled_by_signals() as cancelled, connect(arguments) as client:
         try:
-            run_plan(
-                client, plan, workcell, pose=arguments.pose, cancelled=cancelled.is_set, phase=output.note
-            )
+            found = run_plan(
+                client, plan, workcell, pose=arguments.pose, unverified=arguments.unverified,
+                cancelled=cancelled.is_set, phase=output.note,
+            )  # fmt: skip
         except Cancelled:
             output.result({"done": False}, "cancelled: all parts hold")
             return ExitCode.INTERRUPTED
-    output.result({"done": True}, "done")
+    if found.end is None:
+        output.result({"done": True, "end": None}, "done; --pose names a sensor part that tells where the body is now")
+    else:
+        output.result({"done": True, "end": found.end}, f"done; the body is {found.where}")
+    found.check_arrived(plan)
     return ExitCode.DONE

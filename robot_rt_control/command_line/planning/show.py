@@ -46,11 +46,12 @@ def run(arguments: argparse.Namespace) -> int:
     if output.as_json:
         output.result({"header": header, "contacts": contacts})
         return 0
-    success = "it arrives without virtual forces" if header["success"] else "NOT PHYSICAL: it does not arrive"
+    success = "solved" if not plan.lacking else "planned, NOT VERIFIED" if header["success"] else "NOT SOLVED"
     error = f"{1e3 * header['position_error']:.1f} mm ({100 * header['normalized_error']:.2f} % of the way)"
     rows = [
         ("body", f"{header['body']}, to {_triple(header['target'][0])} m"),
         ("result", f"{success}; {error} and {header['orientation_error']:.3f} rad are left"),
+        *((("lacking", "; ".join(plan.lacking)),) if plan.lacking else ()),
         ("horizon", f"{header['time']:g} s in {header['steps']} steps"),
         ("joints", ", ".join(header["joints"])),
         ("driven by", "velocity" if all(header["velocity_driven"]) else "effort"),

@@ -1,13 +1,16 @@
 """Plan a task, and save the plan. Ctrl-C ends it with the best plan so far.
 
 The table shows the penalty loop: ω, how far the body stays from its target per way, the virtual stiffness that is left
-(mean and most, scaled). The plan itself has no virtual forces: it is the best motion found without them. A solved one
-is verified: rolled out again, and with another friction, mass, contact stiffness, start and speed.
+(mean and most, scaled). The plan itself has no virtual forces: it is the best motion found without them. Then another
+engine plays it through the tick loop, and it is rolled out with other friction, mass and contact stiffness: it is
+solved if all of them end within the task's tolerance, else planned, not verified.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -35,15 +38,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--from", type=Path, dest="previous", metavar="PLAN", help="a previous plan, whose motion is one more start"
     )
     parser.add_argument(
-        "--no-verify", action="store_true", help="save a solved plan without rolling it out in perturbed worlds"
+        "--no-verify", action="store_true", help="save what was planned without letting another engine play it"
     )
     allow_values_after_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """See `Verb`."""
-    from robot_rt_control.command_line.cancelling import cancelled_by_signals
-    from robot_rt_control.command_line.output import Output
+    from robot_rt_control.command_line.cancelling import BrokenOff, cancelled_by_signals, within_grace
+    from robot_rt_control.command_line.output import Output, table
     from robot_rt_control.command_line.planning.progress_table import ProgressTable, iterate_table
     from robot_rt_control.planning.plan.plan import Plan
     from robot_rt_control.vocabulary.errors import RobotControlError
@@ -51,23 +54,37 @@ def run(arguments: argparse.Namespace) -> int:
     output = Output(as_json=arguments.json)
     previous = None if arguments.previous is None else Plan.load(arguments.previous)
     task, settings = prepared_task(arguments, dict(arguments.values), dict(arguments.settings))
-    from robot_rt_control.planning.solve.planner import plan  # it needs what was checked before
+    from robot_rt_control.planning.solve import planner, verified  # they need what was checked before
 
+    verifications: list[Any] = []
+    latest: list[Any] = [None]
     with cancelled_by_signals() as cancelled, ProgressTable(output.err) as shown:
-        options = {"start_from": previous, "time_limit": arguments.time_limit}
-        result = plan(task, settings, progress=shown.show, cancel=cancelled, **options)
-    file, found, verification = None, result.plan, None
-    if found is not None and result.success and not arguments.no_verify:
-        from robot_rt_control.planning.solve.verify import verify
 
-        verification = verify(found, task)
-        found = found.with_verification(verification)
+        def progress(its: Any) -> None:
+            latest[0] = its
+            shown.show(its)
+
+        def work() -> Any:
+            options = {"start_from": previous, "time_limit": arguments.time_limit}
+            if arguments.no_verify:
+                return planner.plan(task, settings, progress=progress, cancel=cancelled, **options)
+            played = verifications.append
+            return verified.solve(task, settings, progress=progress, cancel=cancelled, played=played, **options)
+
+        try:
+            result, hangs = within_grace(work, cancelled), False
+        except BrokenOff:
+            result, hangs = planner.cancelled_result(latest[0]), True
+    file, found = None, result.plan
+    planned = found is not None and bool(found.header["success"])  # in the planner's engine
+    state = "solved" if result.success and not arguments.no_verify else "planned" if planned else "not solved"
     if found is not None:
         file = arguments.output or Path(f"{task.name}.plan")
         found.save(file)
     error = result.error
     data = {
-        "success": result.success,
+        "success": state == "solved",
+        "planned": planned,
         "message": result.message,
         "plan": None if file is None else str(file),
         "position_error": None if error is None else error.position,
@@ -77,7 +94,8 @@ def run(arguments: argparse.Namespace) -> int:
         "iterates": result.iterates,
         "iterations": shown.iterations,
         "elapsed": shown.elapsed,
-        "verification": verification,
+        "verification": None if found is None else found.header.get("verification"),
+        "verifying": verifications[-1].elapsed if verifications else None,
     }
     if output.as_json:
         output.result(data)
@@ -89,26 +107,47 @@ def run(arguments: argparse.Namespace) -> int:
         if error is not None:
             left = f"{1e3 * error.position:.1f} mm ({100 * error.normalized:.2f} % of the way)"
             output.note(f"without virtual forces: {left} and {error.orientation:.3f} rad are left")
-        if verification is not None:
-            output.note(_verified(verification, at_rest=task.at_rest))
+        if verifications:
+            output.result(data, table(_COLUMNS, map(_row, verifications)))
         if file is not None:
             output.note(f"{file}, after {shown.elapsed:.1f} s, {shown.iterations} iterations of SCVX")
-        if result.success:
+        if state == "solved":
             output.good("solved")
             if result.message:
                 output.warning(result.message)
+        elif state == "planned":
+            output.warning(f"planned, not verified: {'as asked for' if arguments.no_verify else result.message}")
         else:
             kept = "; the best plan is kept, and marked as not successful" if file is not None else ""
             output.error(RobotControlError(f"not solved: {result.message}{kept}"))
+    if hangs:
+        leave(ExitCode.INTERRUPTED)
     if cancelled.is_set():
         return ExitCode.INTERRUPTED
     return ExitCode.DONE if result.success else ExitCode.FAILED
 
 
-def _verified(found: dict[str, Any], *, at_rest: bool) -> str:
-    end, contact = found["at_rest" if at_rest else "mujoco"]["normalized_error"], found["at_rest"]["peak"]
-    if end is None or contact is None:
-        return "verified: the simulation diverges after the horizon"
-    when = "at rest" if at_rest else "at the end"
-    left = f"{when} {100 * end:.2f} % are left, contact peak {contact:.1f} N"
-    return f"verified: {left}; in perturbed worlds the body ends up to {1e3 * found['spread']:.1f} mm away"
+def leave(code: int) -> None:
+    """End the process at once: a thread of it is still at work."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(code)
+
+
+_COLUMNS = ("verified by", "error", "of the way", "turned", "peak", "other worlds", "elapsed")
+
+
+def _row(played: Any) -> list[str]:
+    """Of a verification: the other engine's replay, and the greatest error in worlds that differ."""
+    its = played.plan.header["verification"]
+    row, worlds = its["replays"][0], [world["position_error"] for world in its["perturbed"] if world["world"]]
+    diverged = any(error is None for error in worlds)
+    return [
+        row["engine"] + (", aimed" if played.aimed else ""),
+        f"{1e3 * row['error_to_target']:.1f} mm",
+        f"{100 * row['normalized_error']:.1f} %",
+        f"{row['orientation_error']:.3f} rad",
+        f"{row['peak']:.1f} N",
+        "diverged" if diverged else f"{1e3 * max(worlds, default=0.0):.1f} mm",
+        f"{played.elapsed:.1f} s",
+    ]

@@ -14,16 +14,21 @@ from robot_rt_control.vocabulary.errors import HardwareError
 
 _GYRATION_M = 1e-3
 """Radius of gyration of a mass whose inertia the URDF gives as 0."""
+_ROUNDING = 1e-9
+"""Fraction of a moment, by which a balanced one is more than needed."""
 _LEAST = 1e-14
 """[kg m^2] MuJoCo's least moment of inertia about any axis."""
 
 
-def add_mass(body: mujoco.MjsBody, inertial: Inertial | None, item: str, *, shaped: bool) -> None:
+def add_mass(
+    body: mujoco.MjsBody, inertial: Inertial | None, item: str, *, shaped: bool, balanced: bool = False
+) -> None:
     """Give a link its mass; a link without one gets none.
 
     Args:
         item: the link, for errors.
         shaped: its inertia will be that of its shapes: see `take_from_shapes`.
+        balanced: an inertia that no body has is changed to one, see `balance`.
 
     Raises:
         HardwareError: no body can have such an inertia.
@@ -33,6 +38,8 @@ def add_mass(body: mujoco.MjsBody, inertial: Inertial | None, item: str, *, shap
     tensor = inertial.mass * np.eye(3) if shaped else inertial.inertia
     if not tensor.any():  # some files give frames a mass and no inertia: a point, which MuJoCo takes if it has a size
         tensor = inertial.mass * _GYRATION_M**2 * np.eye(3)
+    if balanced:
+        tensor = balance(tensor)
     refuse_impossible(tensor, item)
     body.explicitinertial = True
     body.mass, body.ipos = inertial.mass, inertial.center_of_mass
@@ -53,15 +60,26 @@ def refuse_impossible(tensor: NDArray[np.float64], item: str) -> None:
             expected=f"principal moments of at least {_LEAST:g} kg m^2",
             got=got,
             hint="Correct <inertia>: a solid box of mass m has m/12 (y^2 + z^2) about x, and likewise about y and z. "
-            "Or let world.inertia be `shapes`, if the link has a <collision>",
+            "Or let world.inertia be `shapes`, if the link has a <collision>, or `balanced`",
         )
     if least + middle < greatest:
         raise HardwareError(
             f"{item}: <inertia>",
             expected="each principal moment at most the sum of the others (triangle inequality)",
             got=f"{got}: {greatest:.6g} > {least:.6g} + {middle:.6g} = {least + middle:.6g}",
-            hint=f"Correct <inertia>: {greatest - least - middle:.2g} kg m^2 are missing, perhaps by rounding",
+            hint=f"Correct <inertia>: {greatest - least - middle:.2g} kg m^2 are missing, perhaps by rounding. Or let "
+            "world.inertia be `balanced`, which raises the smaller moments",
         )
+
+
+def balance(tensor: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The tensor (3, 3) [kg m^2] with its two smaller principal moments raised by as much, until a body can have it."""
+    moments, axes = np.linalg.eigh(tensor)
+    moments = np.maximum(moments, _LEAST * (1.0 + _ROUNDING))
+    missing = moments[2] * (1.0 + _ROUNDING) - moments[0] - moments[1]
+    if missing > 0.0:
+        moments[:2] += 0.5 * missing
+    return np.asarray(axes @ np.diag(moments) @ axes.T)
 
 
 def take_from_shapes(bodies: Iterable[mujoco.MjsBody], model: mujoco.MjModel) -> None:

@@ -38,6 +38,7 @@ class RobotBodies:
         free: whether the root moves freely. Otherwise it is where it is put.
         drawn: with shapes that are only drawn.
         shaped: its links' inertias will be those of their shapes: see inertias.py.
+        balanced: inertias that no body has are changed to such that one has.
 
     Attributes:
         bodies: link → its body in the specification.
@@ -51,7 +52,7 @@ class RobotBodies:
 
     def __init__(
         self, spec: mujoco.MjSpec, name: str, urdf: Urdf, root: Array, item: str, *,
-        free: bool = False, drawn: bool = True, shaped: bool = False,
+        free: bool = False, drawn: bool = True, shaped: bool = False, balanced: bool = False,
     ) -> None:  # fmt: skip
         self._spec, self._name, self._urdf, self._item = spec, name, urdf, item
         require_meshes(urdf, item)
@@ -60,7 +61,7 @@ class RobotBodies:
         self.geoms: list[tuple[str, str, float]] = []
         self.moving: set[str] = set()
         self.unreadable: dict[str, tuple[str, str]] = {}
-        self.free, self._drawn, self._shaped = free, drawn, shaped
+        self.free, self._drawn, self._shaped, self._balanced = free, drawn, shaped, balanced
         self._add(spec.worldbody, urdf.root, root, None)
 
     def _add(self, parent: mujoco.MjsBody, link: str, X: Array, joint: UrdfJoint | None) -> None:
@@ -77,7 +78,7 @@ class RobotBodies:
             self.moving.add(link)
         shapes = self._add_shapes(body, link)
         inertial, item = self._urdf.links[link], f"{self._item}: link {link!r}"
-        add_mass(body, inertial, item, shaped=self._shaped and shapes > 0)
+        add_mass(body, inertial, item, shaped=self._shaped and shapes > 0, balanced=self._balanced)
         for child in self._urdf.child_joints[link]:
             self._add(body, child.child, child.X_PJ, child)
 

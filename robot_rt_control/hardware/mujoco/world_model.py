@@ -197,7 +197,10 @@ class _Builder:
 
     def _bodies(self, name: str, urdf: Urdf, root: Array, item: str, *, free: bool = False) -> RobotBodies:
         shaped = self._world.inertia == "shapes"
-        return RobotBodies(self.made.spec, name, urdf, root, item, free=free, drawn=self._drawn, shaped=shaped)
+        balanced = self._world.inertia == "balanced"
+        return RobotBodies(
+            self.made.spec, name, urdf, root, item, free=free, drawn=self._drawn, shaped=shaped, balanced=balanced
+        )
 
     # --- objects --------------------------------------------------------------------------------
 

@@ -157,7 +157,7 @@ class PyBulletWorld:
 
     def _load(self, path: Path, pose: Pose, *, fixed: bool, item: str) -> int:
         require_meshes(read_urdf(path), item)
-        flags = pybullet.URDF_USE_INERTIA_FROM_FILE if self._parameters.world.inertia == "urdf" else 0
+        flags = pybullet.URDF_USE_INERTIA_FROM_FILE if self._parameters.world.inertia != "shapes" else 0
         place = pose.position, pose.orientation
         try:
             body = pybullet.loadURDF(str(path), *place, useFixedBase=fixed, flags=flags, physicsClientId=self.client)

@@ -327,9 +327,10 @@ class WorldParameters(Parameters):
     io: dict[str, IoParameters] = Field(default_factory=dict)
     """Io parts with named channels, by the part's name: see pybullet_io_parameters.py."""
     camera: CameraParameters = CameraParameters()
-    inertia: Literal["shapes", "urdf"] = "shapes"
+    inertia: Literal["shapes", "urdf", "balanced"] = "shapes"
     """Where the inertias of links come from: computed from mass and collision shapes, or from the URDF. Then a link
-    without <inertial> has 1 kg m^2."""
+    without <inertial> has 1 kg m^2. `balanced`: from the URDF; of moments that no body has, and which MuJoCo refuses,
+    the smaller ones are raised as far as needed."""
     seed: int = 0
     """Seed of the sensors' noise."""
 

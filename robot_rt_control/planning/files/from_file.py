@@ -28,7 +28,7 @@ def plan_file(
     options: Mapping[str, Any] | None = None,
     **parameters: Any,
 ) -> Result:
-    """Plan what a task file says: `plan_file("push_box.yaml", distance=0.3, progress=print)`.
+    """Plan what a task file says, and verify it: `plan_file("push_box.yaml", distance=0.3, progress=print)`.
 
     Args:
         source: path of a task file, name of a task that comes with the package, or the text of a task.
@@ -36,19 +36,19 @@ def plan_file(
         start: where robot and body are, in place of where the task begins; a task that starts from what is measured
             needs it.
         settings: name → value, in place of what the task says: {"penalty.schedule": "additive"}.
-        progress, cancel: as of `planner.plan`.
-        options: further ones of `planner.plan`.
+        progress, cancel: as of `verified.solve`.
+        options: further ones of `verified.solve`.
         parameters: values of the task's parameters.
 
     Raises:
-        DefinitionError: mistakes in the task, each with its line; or as from `planner.plan`.
+        DefinitionError: mistakes in the task, each with its line; or as from `verified.solve`.
         RobotControlError: MuJoCo or PIQP is not installed.
     """
     require_engines()
-    from robot_rt_control.planning.solve.planner import plan
+    from robot_rt_control.planning.solve.verified import solve
 
     task, its_settings = prepared(source, parameters, workcell=workcell, start=start, settings=settings)
-    return plan(task, its_settings, progress=progress, cancel=cancel, **(options or {}))
+    return solve(task, its_settings, progress=progress, cancel=cancel, **(options or {}))
 
 
 def prepared(

@@ -8,6 +8,7 @@
     pairs:
       - {robot: arm.peg, faces: [back, left]}    # robot geometry x faces of the body
     horizon: {time: 1.5, steps: 30}              # [s]
+    duration: {at_most: 6}                       # [s] optional: the planner may take longer than the horizon
     parameters: {distance: {unit: m, default: 0.2}}
     penalty: {iterations: 5}                     # optional: settings, see settings_keys.py
 
@@ -30,6 +31,7 @@ from pydantic_core import PydanticCustomError
 from robot_rt_control.definitions.definitions import ParameterValue
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.rotation_formulas import rotation_of_vector
+from robot_rt_control.planning.files.possible import impossible
 from robot_rt_control.planning.files.settings_keys import changed, optional_sections, task_settings
 from robot_rt_control.planning.files.task_schema import FREE, PairKeys, TaskDocument, Written
 from robot_rt_control.planning.optimise.settings import Settings
@@ -186,6 +188,7 @@ class _TaskReader:
         controls = self._controls()
         tools = self._tools()
         time, steps = self._horizon()
+        at_most = self._at_most(time)
         start, start_from = self._start()
         goal, free = self._goal()
         settings = self._settings()
@@ -205,8 +208,14 @@ class _TaskReader:
             tools=tools,
             time=time,
             steps=steps,
+            at_most=at_most,
             at_rest=self.content.target.rest,
         )
+        if start_from != "measured" and not self.substitution.is_sampled(self.substitution.used):
+            for key, error in impossible(task, self.cell):
+                with self.item(key):
+                    raise error
+            self.mistakes.raise_all()
         known = self.substitution.parameters
         return TaskFile(
             task=task,
@@ -403,6 +412,17 @@ class _TaskReader:
                     hint=f"Such as {{time: {simulated * TIME_STEP:g}, steps: {near}}}",
                 )
         return time, steps
+
+    def _at_most(self, time: float) -> float | None:
+        if self.content.duration is None:
+            return None
+        with self.item("duration", "at_most"):
+            of = "duration: at_most"
+            found = self.number(self.content.duration.at_most, of, "s")
+            if not (math.isfinite(found) and found >= time - 1e-9):
+                raise DefinitionError(of, expected=f"at least the horizon's {time:g} s", got=f"{found:g} s")
+            return found
+        return None
 
     def _goal(self) -> tuple[Goal, frozenset[str]]:
         keys = self.content.target

@@ -182,6 +182,13 @@ class HorizonKeys(Model):
     """Control steps; each input is constant over one of them."""
 
 
+class DurationKeys(Model):
+    """How long the motion may take, if the planner chooses that: slowly enough for friction to hold the body."""
+
+    at_most: Number
+    """[s] The horizon's time is the least."""
+
+
 class PoseKeys(Model):
     """A pose in the world."""
 
@@ -236,6 +243,8 @@ class _MainKeys(Model):
     """What may touch. Nobody says when, where, or in which order."""
     horizon: HorizonKeys
     """How long the motion takes, in how many steps."""
+    duration: DurationKeys | None = None
+    """How long it may take at most; without it, the horizon is its time."""
     start: Annotated[StartKeys, Field()] = StartKeys()
     """Where robot and body are."""
     parameters: Annotated[dict[Name, ParameterDeclaration | None], Each] = {}

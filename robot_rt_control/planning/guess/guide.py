@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 
 _CLEARANCE = 0.03
 """[m] between geometry and body on the way around it."""
+_TOUCH = 0.001
+"""[m] between them where the geometry halts before it touches."""
 _APART = 0.02
 """[m] Nearer to the body, a path is about to push it."""
 _LEAST_PUSH = 0.02
@@ -92,9 +94,20 @@ def pushes(body: Body, faces: Sequence[Face], least: float = 0.0) -> list[tuple[
 
 
 def path(
-    row: Sequence[Push], body: Body, geometry: Geometry, faces: Sequence[Face], *, steps: int, share: float = 1.0
+    row: Sequence[Push],
+    body: Body,
+    geometry: Geometry,
+    faces: Sequence[Face],
+    *,
+    steps: int,
+    share: float = 1.0,
+    halting: bool = False,
 ) -> Path:
-    """Positions of the geometry's centre that push so; it rests after `share` of the horizon."""
+    """Positions of the geometry's centre that push so; it rests after `share` of the horizon.
+
+    Args:
+        halting: it comes to rest just before it touches, and so begins each push without a blow.
+    """
     lines: list[tuple[Array, float]] = []
     places: list[tuple[Array, Array, Array]] = []
     at, place = geometry.center, body.position.copy()
@@ -103,11 +116,15 @@ def path(
         inward = -body.rotation @ face.axes[0]
         contact = _contact(face, place, body, at, geometry.extents[push.pair])
         before = contact - _CLEARANCE * inward
+        touch = contact - _TOUCH * inward
         around = _around(at, before, place, body, faces, float(geometry.extents.max()))
         lines.append((np.array(around), 1.0))
         after = contact + push.length * inward
-        lines.append((np.array([before, after]), _PUSHING))
         places += [(place, contact, np.zeros(3)), (place, contact, inward)]
+        if halting:
+            lines.append((np.array([before, touch]), 1.0))
+            places.insert(-1, (place, contact, np.zeros(3)))
+        lines.append((np.array([touch if halting else before, after]), _PUSHING))
         place = place + push.length * inward
         at = after
     centers, which = _timed(lines, steps, share)

@@ -16,6 +16,14 @@ from robot_rt_control.planning.optimise.problem import Problem
 Array = NDArray[np.float64]
 
 
+def lines_of(problem: Problem) -> list[tuple[str, Callable[[Dynamics, float], Array]]]:
+    """Name and inputs of each straight push that is slow enough for friction to hold the body; see `Pushing.line`."""
+    if problem.task.steps < LEAST_STEPS or not problem.scene.actuated.velocity_driven.all():
+        return []
+    pushing = Pushing(problem)
+    return [(name, partial(pushing.line, geom=geom, row=row)) for name, geom, row in pushing.pushes()]
+
+
 def guides_of(problem: Problem) -> list[tuple[str, Callable[[Dynamics, float], Array]]]:
     """Name and inputs of each guide, for a share of the horizon; the most promising one first."""
     if problem.task.steps < LEAST_STEPS:

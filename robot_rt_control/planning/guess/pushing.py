@@ -25,6 +25,12 @@ _MOVING = 1e-6
 """[m/s]"""
 _PACE = 0.6
 """Fraction of the joints' limits: how fast a guide should go."""
+_HELD = 0.3
+"""Fraction of what friction brakes a body with: slower than that, it stays at the geometry, also with less friction."""
+_AIMS = 3
+"""Rollouts at most in which a line is aimed,"""
+_AIMED = 0.1
+"""until this fraction of the accepted error is left."""
 LEAST_STEPS = 8
 """A guide needs as many control steps."""
 
@@ -52,15 +58,20 @@ class Pushing:
                     found.append((name, geom, own))
         return found
 
-    def needed_time(self) -> float:
-        """[s] in which a guide goes its way with some of the joints' speed and acceleration to spare; 0: no guide."""
+    def needed_time(self, *, slow: bool = False) -> float:
+        """[s] in which a guide goes its way with some of the joints' speed and acceleration to spare; 0: no guide.
+
+        Args:
+            slow: it halts before it touches, and friction holds the body against the geometry while that brakes.
+        """
         actuated, steps, found = self.scene.actuated, max(self.problem.task.steps, LEAST_STEPS), []
         step = self.problem.task.time / steps
         dynamics = self.problem.dynamics(1)
         try:
             for _, geom, row in self.pushes():
+                path = self._path(dynamics, geom, row, steps, 1.0, halting=slow)
                 q = inverse_kinematics(
-                    self._path(dynamics, geom, row, steps, 1.0).centers,
+                    path.centers,
                     partial(dynamics.placement, geom),
                     actuated.start,
                     self.problem.limits,
@@ -68,18 +79,51 @@ class Pushing:
                 v = np.diff(q, axis=0) / step
                 speed = float(np.max(np.abs(v) / self.problem.limits.velocity))
                 bend = float(np.max(np.abs(np.diff(v, axis=0)) / step / actuated.acceleration))
-                found.append(self.problem.task.time * max(speed / _PACE, math.sqrt(bend / _PACE)))
+                factors = [speed / _PACE, math.sqrt(bend / _PACE)]
+                if slow and (held := _HELD * self.scene.body_friction * self.scene.gravity) > 0.0:
+                    braking = np.diff(np.linalg.norm(np.diff(path.bodies, axis=0), axis=1)) / step**2
+                    factors.append(math.sqrt(float(-braking.min(initial=0.0)) / held))
+                found.append(self.problem.task.time * max(factors))
         finally:
             dynamics.close()
         return min(found, default=0.0)
 
+    def line(self, dynamics: Dynamics, share: float, *, geom: int, row: tuple[guide.Push, ...]) -> Array:
+        """(N, inputs) of a straight push as a person would write it: to the body, halt, push as far as is missing.
+
+        How far the contact gives way in the planner's engine is added to the push.
+        """
+        lengths, best = np.array([push.length for push in row]), (math.inf, np.zeros(0))
+        for _ in range(_AIMS):
+            pushes = tuple(replace(push, length=float(length)) for push, length in zip(row, lengths, strict=True))
+            inputs = self.inputs(dynamics, share, geom=geom, row=pushes, halting=True)
+            found = dynamics.roll_out(inputs)
+            if not found.finite:
+                break
+            error = self.problem.error(found)
+            if error.position < best[0]:
+                best = error.position, inputs
+            left = -self.problem.cost.position_error(found, -1)
+            R = found.body_rotation[0]
+            lengths = lengths + np.array([float(-R @ self.scene.pairs[push.pair].face.axes[0] @ left) for push in row])
+            if error.normalized < _AIMED * self.problem.settings.accept_position or (lengths <= 0.0).any():
+                break
+        return best[1] if math.isfinite(best[0]) else inputs
+
     def _path(
-        self, dynamics: Dynamics, geom: int, row: tuple[guide.Push, ...], steps: int, share: float
+        self,
+        dynamics: Dynamics,
+        geom: int,
+        row: tuple[guide.Push, ...],
+        steps: int,
+        share: float,
+        *,
+        halting: bool = False,
     ) -> guide.Path:
         center = dynamics.placement(geom, self.scene.actuated.start).center
         geometry = guide.Geometry(center=center, extents=self.problem.extents)
         faces = [pair.face for pair in self.scene.pairs]
-        return guide.path(row, self._body(), geometry, faces, steps=steps, share=share)
+        return guide.path(row, self._body(), geometry, faces, steps=steps, share=share, halting=halting)
 
     def _body(self) -> guide.Body:
         position = self.problem.still.body_position[0]
@@ -91,12 +135,14 @@ class Pushing:
             up=-gravity / max(float(np.linalg.norm(gravity)), 1e-9),
         )
 
-    def inputs(self, dynamics: Dynamics, share: float, *, geom: int, row: tuple[guide.Push, ...]) -> Array:
-        """(N, inputs) with which a geometry pushes so, at rest after `share` of the horizon."""
+    def inputs(
+        self, dynamics: Dynamics, share: float, *, geom: int, row: tuple[guide.Push, ...], halting: bool = False
+    ) -> Array:
+        """(N, inputs) by which a geometry pushes, at rest after `share` of the horizon. `halting`: see guide.py."""
         actuated = self.scene.actuated
         steps = self.problem.task.steps
-        path = self._path(dynamics, geom, row, steps, share)
-        fine = self._path(dynamics, geom, row, _FINE * steps, share).centers
+        path = self._path(dynamics, geom, row, steps, share, halting=halting)
+        fine = self._path(dynamics, geom, row, _FINE * steps, share, halting=halting).centers
         of_body = np.flatnonzero(self.scene.model.geom_bodyid == self.scene.body)
         around = Clearance(self.scene, [(geom, int(g)) for g in of_body])
         motion = follow(

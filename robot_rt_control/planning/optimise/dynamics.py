@@ -178,7 +178,7 @@ class Dynamics:
         knots, commands = np.zeros((steps * per + 1, self._size)), np.zeros((steps * per + 1, 2 * self.n))
         phi, gamma = np.zeros((steps + 1, self.pairs)), np.zeros((steps, self.pairs))
         knots[0], commands[0] = state, command
-        touching = np.ones(steps * per, dtype=bool)
+        touching, gaps = np.ones(steps * per, dtype=bool), np.zeros(steps * per)
         gap = self._gap(state)
         for i in range(steps * per):
             self.check()
@@ -198,13 +198,13 @@ class Dynamics:
                 knots[i + 1 :] = np.nan
                 break
             before, gap = gap, self._gap(knots[i + 1])
-            if min(before, gap) > _NEAR:
-                touching[i] = False
-            else:
-                touching[i] = min(before, gap) <= _APART or any(self._gap(its) <= _APART for its in passed[:-1])
+            gaps[i] = min(before, gap)
+            if gaps[i] <= _NEAR and self._separable:
+                gaps[i] = min(gaps[i], *map(self._gap, passed[:-1]), gap)
+            touching[i] = gaps[i] <= _APART
         else:
             phi[-1] = [float(d.phi) for d in self.distances(knots[-1])]
-        return self._trajectory(inputs, knots, commands, phi, gamma, touching)
+        return self._trajectory(inputs, knots, commands, phi, gamma, touching, gaps)
 
     def ends(self, inputs: Array) -> Ends:
         """Where inputs of the joints (B, N, n), without virtual forces, lead to."""
@@ -274,7 +274,14 @@ class Dynamics:
         )
 
     def _trajectory(
-        self, inputs: Array, knots: Array, commands: Array, phi: Array, gamma: Array, touching: NDArray[np.bool_]
+        self,
+        inputs: Array,
+        knots: Array,
+        commands: Array,
+        phi: Array,
+        gamma: Array,
+        touching: NDArray[np.bool_],
+        gaps: Array,
     ) -> Trajectory:
         actuated, nq = self.scene.actuated, self.scene.model.nq
         q, v = knots[:: self.intervals, TIME : TIME + nq], knots[:: self.intervals, TIME + nq :]
@@ -294,6 +301,7 @@ class Dynamics:
             knots=knots,
             commands=commands,
             touching=touching,
+            gap=gaps if self._separable else None,
             kept=kept,
             recoil=recoil,
             missing=self._missing(knots[:: self.intervals], command) if np.isfinite(knots).all() else None,
@@ -339,27 +347,6 @@ class Dynamics:
         t, a = self.h * self.substeps, u[..., : self.n] * self.scale * self.scene.actuated.velocity_driven
         q, v = command[..., : self.n], command[..., self.n :]
         return np.concatenate([q + v * t + 0.5 * a * t * t, v + a * t], axis=-1)
-
-    def contact_forces(self, about: Trajectory) -> Array:
-        """(steps of the simulation,) [N] normal force between the robot's geometries and the body in each of them."""
-        model, data, robot = self.scene.model, self._data, {pair.geom for pair in self.scene.pairs}
-        forces, found = np.zeros((len(about.knots) - 1, self.substeps)), np.zeros(6)
-        for i, knot in enumerate(about.knots[:-1]):
-            u = about.inputs[i // self.intervals]
-            generalized = self.generalized(knot, self.distances(knot), u)
-            controls = self.controls(about.commands[i][None], u[None], generalized[None])
-            ends, _ = self._rollout.rollout(model, self._threads, knot[None], controls, control_spec=int(CONTROL))
-            for j, state in enumerate([knot, *np.asarray(ends)[0, :-1]]):
-                mujoco.mj_setState(model, data, state, STATE)
-                mujoco.mj_setState(model, data, controls[0, j], CONTROL)
-                mujoco.mj_forward(model, data)
-                for k in range(data.ncon):
-                    geoms = {int(g) for g in data.contact[k].geom}
-                    if geoms & robot and any(model.geom_bodyid[g] == self.scene.body for g in geoms - robot):
-                        mujoco.mj_contactForce(model, data, k, found)
-                        forces[i, j] += found[0]
-        data.ctrl[:], data.qfrc_applied[:] = 0.0, 0.0
-        return forces.ravel()
 
     # --- geometry -------------------------------------------------------------------------------
 

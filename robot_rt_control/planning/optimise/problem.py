@@ -24,6 +24,9 @@ Array = NDArray[np.float64]
 _FIRST_STIFFNESS = 1.5
 """Scaled k of the first guess, of a pair that pushes towards the target: below 1 it may not overcome friction, and
 then has no gradient."""
+_CUT = 5e-3
+"""[m] Contacts give way by less, also those of blows: deeper, a geometry is driven through a corner of the body, which
+a stiff one would push aside."""
 _TOUCHING = 1e-3
 """[m] into each other is still touching: after a push they are measured so."""
 
@@ -50,10 +53,12 @@ class Problem:
         finally:
             dynamics.close()
         self._refuse_penetration()
+        self.sunk: Array = self._sunk()
+        """(3,) [m] how far its weight presses the body into the ground: a target is meant without that."""
         target = task.target.matrix
         self.cost = Cost.of_task(
             (self.still.body_position[0], self.still.body_rotation[0]),
-            (target[:3, 3] + self._sunk(), target[:3, :3]),
+            (target[:3, 3] + self.sunk, target[:3, :3]),
             time=task.time,
             velocity_limits=actuated.velocity,
             at_rest=task.at_rest,
@@ -124,8 +129,17 @@ class Problem:
         return excess(its, trajectory.joint_position, trajectory.joint_velocity, step)
 
     def touch(self, trajectory: Trajectory) -> Touch | None:
-        """What it touches and must not, deepest first."""
-        return self.clearance.touch(trajectory)
+        """What it touches and must not, deepest first; or where a geometry of a pair cuts through the body."""
+        found = self.clearance.touch(trajectory)
+        if trajectory.gap is None or not trajectory.finite or trajectory.gap.min(initial=0.0) > -_CUT:
+            return found
+        i = int(np.argmin(trajectory.gap))
+        depth, time = -float(trajectory.gap[i]), float(trajectory.knots[i, 0])
+        if found is not None and found.depth > depth:
+            return found
+        nearest = int(np.argmin(trajectory.phi[round(time / self.task.control_step)]))
+        link, _, face = self.scene.pairs[nearest].name.partition(" ")
+        return Touch(link=link, thing=face.rpartition(".")[0], depth=depth, time=time)
 
     def speed(self, trajectory: Trajectory) -> float:
         """[m/s] of the body after the end, once the robot's joints have stopped."""
@@ -136,7 +150,6 @@ class Problem:
         return self.cost.error(trajectory)
 
     def _sunk(self) -> Array:
-        """(3,) [m] how far its weight presses the body into the ground: a target is meant without that."""
         gravity = np.asarray(self.scene.model.opt.gravity)
         if not self.scene.gravity > 0.0 or self.scene.body_q < 0:
             return np.zeros(3)

@@ -39,6 +39,9 @@ class Settings:
     post: PostProcessing = field(default_factory=PostProcessing)
     virtual_forces: bool = True
     """Whether starts with virtual forces are tried at all."""
+    slow: bool = True
+    """Whether slow straight pushes come first, and an open duration is such that friction holds the body; false: as
+    fast as the horizon says."""
     guides: bool = True
     """Whether `rounds` begins with start guesses made of geometry, guide.py."""
     shooting: ShootingSettings | None = field(default_factory=ShootingSettings)

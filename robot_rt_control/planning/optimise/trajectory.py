@@ -49,6 +49,9 @@ class Trajectory:
     """(6,) twist that a link has once its robot's joints have stopped after the end; None: the body is no link."""
     recoil: Array | None = None
     """(6, n) its change with the joints' velocity."""
+    gap: Array | None = None
+    """(K,) [m] least distance between the body and the robot's geometries that may touch it, over each interval's time
+    steps; negative: depth; None: not looked at. Far apart it is that of the interval's ends."""
     missing: Array | None = None
     """(N + 1, pairs of clearance.py) what distances lack; None: not looked at."""
 

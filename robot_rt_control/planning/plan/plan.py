@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
 from robot_rt_control.model.rotation_formulas import angle_between, vector_of_rotation
+from robot_rt_control.planning.plan.verdict import Tolerance, lacking, refusal, tolerance_of
 from robot_rt_control.vocabulary.capacities import MAX_TRAJECTORY_POINTS
 from robot_rt_control.vocabulary.errors import DefinitionError, raise_all, unknown
 from robot_rt_control.vocabulary.private_files import private
@@ -41,12 +42,6 @@ BODY_TOLERANCE = 0.005
 """[m]"""
 TURN_TOLERANCE = math.radians(2.0)
 """[rad]"""
-HELD_POSITION = 0.05
-"""Per way, and at least"""
-HELD_DISTANCE = 0.003
-"""[m], by which engines differ in a push of any length: a replay with at most this error, and"""
-HELD_ORIENTATION = 0.1
-"""[rad] this one, held."""
 LEAST_WAY = 0.01
 """[m] A position error is normalized by at least this."""
 _BRAKING = 0.9
@@ -73,11 +68,12 @@ class Plan:
     header: dict[str, Any]
     """format, workcell (its digest), task (its digest), body, joints, velocity_driven, tools (part → tool), limits,
     pairs, time [s], steps,
-    success, position_error [m], normalized_error, orientation_error [rad], target (position [m], quaternion x y z w),
-    free (coordinates of the target that do not count),
+    success (in the planner's engine), position_error [m], normalized_error (per `way`), orientation_error [rad],
+    target (position [m], quaternion x y z w), free (coordinates of the target that do not count), way [m],
+    offset (of the body in the planner's engine where it is at its target: pressed into the ground, aimed; [m]),
+    tolerance (of the task: position [m], orientation [rad], speed [m/s]),
     convergence (of each iterate: penalty ω, normalized_error, orientation_error [rad], stiffness_average and
-    stiffness_greatest, both scaled, accepted), versions (of MuJoCo, PIQP, NumPy); once it is verified: verification,
-    see verify.py."""
+    stiffness_greatest, both scaled, accepted), versions (of MuJoCo, PIQP, NumPy); verification, see verify.py."""
     position: Array
     """(N + 1, n) [rad or m] of the joints: commanded if velocity-driven, else as simulated."""
     velocity: Array
@@ -110,12 +106,12 @@ class Plan:
     def with_replays(self, replays: Iterable[Mapping[str, Any]]) -> Plan:
         """The plan with replays of testing/plan_replay.py, each `Replay.summary()`; they replace earlier ones.
 
-        They are `pybullet` in the verification; `speeds` are those at which the body came to its target, within 5 % of
-        the way (at least 3 mm) and 0.1 rad, and to rest, if the task asks for that.
+        They are `replays` in the verification; `speeds` are those at which the body came to its target within the
+        task's tolerance, and to rest, if the task asks for that.
         """
-        rows = [dict(row) for row in replays]
-        speeds = sorted({row["speed"] for row in rows if held(row, at_rest=self.at_rest)})
-        return self.with_verification({**self.header.get("verification", {}), "pybullet": rows, "speeds": speeds})
+        rows, tolerance = [dict(row) for row in replays], self.tolerance
+        speeds = sorted({row["speed"] for row in rows if tolerance.holds(row, at_rest=self.at_rest)})
+        return self.with_verification({**self.header.get("verification", {}), "replays": rows, "speeds": speeds})
 
     # --- what it is made of ---------------------------------------------------------------------
 
@@ -162,8 +158,30 @@ class Plan:
 
     @property
     def speeds(self) -> tuple[float, ...]:
-        """Speed overrides at which its replay held, in ascending order; 1 alone if none held, or none was tried."""
-        return tuple(sorted(self.header.get("verification", {}).get("speeds", ()))) or (1.0,)
+        """Speed overrides at which its replay held, in ascending order: empty if none did; 1 if none was tried."""
+        return tuple(sorted(self.header.get("verification", {}).get("speeds", (1.0,))))
+
+    @property
+    def tolerance(self) -> Tolerance:
+        """What its task accepts at the end."""
+        return tolerance_of(self.header, self.way)
+
+    @property
+    def lacking(self) -> list[str]:
+        """Why it is not verified; empty: it is."""
+        return lacking(self.header, self.tolerance)
+
+    def check_verified(self, *, unverified: bool = False) -> None:
+        """Refuse to play it, unless it is verified.
+
+        Args:
+            unverified: a plan that reaches its target in the planner's engine alone will do.
+
+        Raises:
+            DefinitionError: with what is missing.
+        """
+        if not self.header.get("success") or (self.lacking and not unverified):
+            raise refusal(self.header, self.lacking)
 
     def start_joints(self, part: str) -> list[float]:
         """[rad or m] where a part must be before the motion."""
@@ -179,8 +197,8 @@ class Plan:
 
     @property
     def way(self) -> float:
-        """[m] from the planned start to the target, at least 1 cm: what position errors are normalized by."""
-        return max(self._distance(self.body_position[0]), LEAST_WAY)
+        """[m] from the start to the target, at least 1 cm: what position errors are normalized by."""
+        return float(self.header.get("way", 0.0)) or max(self._distance(self.body_position[0]), LEAST_WAY)
 
     def _distance(self, position: Array) -> float:
         """[m] to the target, in the coordinates that count."""
@@ -193,7 +211,8 @@ class Plan:
             return self
         left = self.header["steps"] - i
         header = {**self.header, "steps": left, "time": self.header["time"] * left / self.header["steps"]}
-        header.pop("verification", None)
+        for of_all in ("verification", "way"):
+            header.pop(of_all, None)
         return replace(self, header=header, **{name: getattr(self, name)[i:] for name in _ARRAYS})
 
     def _pose(self, i: int) -> Pose:
@@ -298,8 +317,13 @@ class Plan:
             yield DefinitionError(what, expected=expected, got=_number(turn, " rad", 3), hint=hint)
 
     def _other_speed(self, speed: float | None) -> Iterable[DefinitionError]:
-        least = self.speeds[0]
-        if speed is not None and not speed >= least - 1e-9:
+        if speed is None:
+            return
+        if not self.speeds:
+            hint = "Plan again, slower, so that it ends at its target in another engine as well"
+            expected = "one at which its replay held"
+            yield DefinitionError("plan, speed override", expected=expected, got="none", hint=hint)
+        elif not speed >= (least := self.speeds[0]) - 1e-9:
             yield DefinitionError(
                 "plan, speed override",
                 expected=f"at least {least:g}, the slowest at which its replay held",
@@ -454,12 +478,6 @@ class Plan:
 def braking_steps(velocity: Array, acceleration: Array, step: float) -> int:
     """Control steps [s] in which velocities (n,) become 0, within limits (n,) of acceleration."""
     return max(1, math.ceil(float(np.max(np.abs(velocity) / acceleration)) / (_BRAKING * step)))
-
-
-def held(row: Mapping[str, Any], *, at_rest: bool = True) -> bool:
-    """Whether a replay reached the target."""
-    near = row["normalized_error"] <= HELD_POSITION or row["error_to_target"] <= HELD_DISTANCE
-    return bool((row["rests"] or not at_rest) and near and row["orientation_error"] <= HELD_ORIENTATION)
 
 
 def distance_to(target: Sequence[float], position: Array, free: Container[str]) -> float:

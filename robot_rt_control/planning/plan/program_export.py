@@ -24,12 +24,10 @@ from robot_rt_control.definitions.definitions import (
 )
 from robot_rt_control.planning.plan.plan import (
     BODY_TOLERANCE,
-    HELD_DISTANCE,
-    HELD_ORIENTATION,
-    HELD_POSITION,
     TURN_TOLERANCE,
     Plan,
 )
+from robot_rt_control.planning.plan.verdict import MEASURED_DISTANCE
 from robot_rt_control.program.file import dump_program
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -46,22 +44,24 @@ _FAR = 0.1
 """[rad or m] from the path: something holds the robot."""
 
 
-def export_program(plan: Plan, *, name: str = "push", sensor: str = "") -> str:
+def export_program(plan: Plan, *, name: str = "push", sensor: str = "", unverified: bool = False) -> str:
     """The YAML text of the program; see `program_of`."""
-    return dump_program(program_of(plan, name=name, sensor=sensor))
+    return dump_program(program_of(plan, name=name, sensor=sensor, unverified=unverified))
 
 
-def program_of(plan: Plan, *, name: str = "push", sensor: str = "") -> ProgramDefinition:
+def program_of(plan: Plan, *, name: str = "push", sensor: str = "", unverified: bool = False) -> ProgramDefinition:
     """The program.
 
     Args:
         name: of the program.
         sensor: part of kind `sensor` whose values x, y, z, qx, qy, qz, qw are the body's pose in the world. Empty:
             nothing tells where the body is, and the exits `object_moved` and `missed` do not exist.
+        unverified: see `Plan.check_verified`.
 
     Raises:
-        DefinitionError: the plan cannot be played, or `name` is not valid.
+        DefinitionError: the plan is not verified, it cannot be played, or `name` is not valid.
     """
+    plan.check_verified(unverified=unverified)
     if "." in sensor:
         raise DefinitionError("export, sensor", expected="the name of a part of kind `sensor`", got=repr(sensor))
     return _Export(plan, sensor).program(name)
@@ -93,7 +93,7 @@ class _Export:
 
     @property
     def _slowed(self) -> ReactionDefinition:
-        return self._to("slowed", f"speed < {self.plan.speeds[0]:g}")
+        return self._to("slowed", f"speed < {min(self.plan.speeds, default=1.0):g}")
 
     def _approach(self) -> list[ActionDefinition]:
         ids = self._ids("approach")
@@ -177,7 +177,7 @@ class _Export:
             pose, position, turn, free = plan.start_pose, BODY_TOLERANCE, TURN_TOLERANCE, ()
         else:
             pose = plan.target
-            position, turn = max(HELD_POSITION * plan.way, HELD_DISTANCE), HELD_ORIENTATION
+            position, turn = max(plan.tolerance.position, MEASURED_DISTANCE), plan.tolerance.orientation
         axes = [axis for axis in ("x", "y", "z") if axis not in free]
         near = [f"abs({self._less(axis, pose.position['xyz'.index(axis)])}) < {position:.6g}" for axis in axes]
         if not {"rx", "ry", "rz"} & set(free):

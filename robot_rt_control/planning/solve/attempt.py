@@ -54,6 +54,8 @@ class Guess:
     differences: Differences = field(default_factory=Differences)
     curvature: float = 1.0
     """Curvature of the virtual forces, per that of the pairs: below 1 they reach farther."""
+    polished: bool = True
+    """Whether it is improved; else it is a result as it is, or none."""
 
 
 @dataclass(kw_only=True)
@@ -112,6 +114,9 @@ class _Run:
 
     def work(self) -> None:
         self.start = self.dynamics.roll_out(self.guess.inputs(self.dynamics))
+        if not self.guess.polished:
+            self._offer(self.start, self.start)
+            return
         if not self.guess.virtual:
             self._polish(self.start, self.start, (None,))
             return

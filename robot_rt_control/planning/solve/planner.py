@@ -23,7 +23,8 @@ from robot_rt_control.planning.solve import needed_engines  # noqa: F401  its li
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_rt_control.planning.guess.guides import guides_of
+from robot_rt_control.planning.guess.guides import guides_of, lines_of
+from robot_rt_control.planning.guess.pushing import Pushing
 from robot_rt_control.planning.optimise.cost import PoseError
 from robot_rt_control.planning.optimise.dynamics import Dynamics
 from robot_rt_control.planning.optimise.linearization import Differences
@@ -33,7 +34,7 @@ from robot_rt_control.planning.optimise.scvx import Iteration
 from robot_rt_control.planning.optimise.settings import PostProcessing, Settings
 from robot_rt_control.planning.optimise.trajectory import Trajectory
 from robot_rt_control.planning.plan.plan import FORMAT, LIMITS, Plan
-from robot_rt_control.planning.scene.scene import build_scene
+from robot_rt_control.planning.scene.scene import Scene, build_scene
 from robot_rt_control.planning.solve import search
 from robot_rt_control.planning.solve.attempt import Attempt, Guess, Stopped, attempt
 from robot_rt_control.planning.solve.perturbation import spread
@@ -44,10 +45,14 @@ __all__ = ["Cancel", "PostProcessing", "Progress", "Result", "Settings", "plan",
 
 Array = NDArray[np.float64]
 
+PREVIOUS, LINE = "previous plan", "line"
+"""Names of starts: the motion of a previous plan; the first word of a straight push."""
 _PUSHES = 0.1
 """Cosine between a face's inward normal and the way, above which the face pushes that way."""
 _SHARES = 0.9, 0.75
 """Fractions of the horizon in which a guide does all."""
+_LINE = 0.95
+"""Fraction of the horizon in which a line does all; in the rest, contacts settle."""
 _FARTHER = 0.5
 """Per curvature of the pairs: virtual forces of a later round, which reach farther."""
 
@@ -83,6 +88,7 @@ class Progress:
 @dataclass(frozen=True, kw_only=True)
 class Result:
     success: bool
+    """Of `plan`: the plan reaches the target in the planner's engine. Of `verified.solve`: in another one, too."""
     message: str
     """Why not; or a remark."""
     plan: Plan | None
@@ -116,21 +122,50 @@ def plan(
     progress: Callable[[Progress], None] = lambda _: None,
     cancel: Cancel | None = None,
     start_from: Plan | None = None,
+    only: str = "",
     time_limit: float | None = None,
+    scene: Scene | None = None,
 ) -> Result:
-    """Plan.
+    """Plan: what reaches the target in the planner's engine. `verified.solve` also has another one play it.
 
     Args:
         progress: called in the calling thread; an exception from it ends the planning and is raised.
         cancel: set from any thread; then the best plan so far is returned within 0.5 s.
         start_from: a previous plan, of the same joints: its inputs, from the first one on, are one more start.
+        only: name of the only start that is tried, such as "previous plan"; empty: all.
+        scene: of the task, if it is at hand.
         time_limit: [s] after which it is as if it were cancelled.
 
     Raises:
         DefinitionError: the task does not fit its workcell, or the robot's geometry starts inside the body.
     """
     settings = settings or Settings()
-    return _Planning(Problem(task, settings, build_scene(task)), progress, cancel, start_from, time_limit).result()
+    scene = scene or build_scene(task)
+    problem = Problem(task, settings, scene)
+    if task.at_most is not None and (longer := with_time(problem)) is not task:
+        problem = Problem(longer, settings, scene)
+    return _Planning(problem, progress, cancel, start_from, time_limit, only=only).result()
+
+
+def cancelled_result(last: Progress | None) -> Result:
+    """What there is of a planning that was left before it ended: the best plan of its last progress, if any."""
+    if last is None:
+        return Result(success=False, message="cancelled", plan=None, error=None, iterates=())
+    return Result(
+        success=False,
+        message="cancelled",
+        plan=last.best_plan,
+        error=None if last.best_plan is None else last.best,
+        iterates=(),
+        elapsed=last.elapsed,
+        starts=(last.start,),
+    )
+
+
+def with_time(problem: Problem) -> Task:
+    """The task with the time that its way needs, as far as it allows; see `Pushing.needed_time`."""
+    slow = problem.settings.slow and bool(problem.scene.actuated.velocity_driven.all())
+    return problem.task.lasting(Pushing(problem).needed_time(slow=slow))
 
 
 class _Planning:
@@ -141,10 +176,12 @@ class _Planning:
         cancel: Cancel | None,
         start_from: Plan | None,
         time_limit: float | None,
+        *,
+        only: str,
     ) -> None:
         self.problem, self.settings = problem, problem.settings
         self._progress, self._cancel, self._time_limit = progress, cancel, time_limit
-        self._previous = start_from
+        self._previous, self._only = start_from, only
         self._begin = time.monotonic()
         self._stopped = ""
         self._failed = threading.Event()
@@ -170,6 +207,11 @@ class _Planning:
     def _guide(self, name: str, inputs: Callable[[Dynamics, float], Array], share: float) -> Guess:
         return Guess(name=f"guide {name}, {share:.0%}", inputs=lambda dynamics: inputs(dynamics, share), virtual=False)
 
+    def _line(self, name: str, inputs: Callable[[Dynamics, float], Array]) -> Guess:
+        return Guess(
+            name=f"{LINE} {name}", inputs=lambda dynamics: inputs(dynamics, _LINE), virtual=False, polished=False
+        )
+
     def _single(self, pair: int) -> Guess:
         problem = self.problem
         name = f"virtual forces, {problem.scene.pairs[pair].name}"
@@ -180,10 +222,18 @@ class _Planning:
         first: list[Guess] = []
         if self._previous is not None:
             inputs = problem.inputs_of(self._previous)
-            first.append(Guess(name="previous plan", inputs=lambda _: inputs, virtual=False))
+            first.append(Guess(name=PREVIOUS, inputs=lambda _: inputs, virtual=False))
+        if first and self._only == first[0].name:
+            return [first]
         if self.settings.search == "single":
             return [[*first, self._virtual()]]
         guides = guides_of(problem) if self.settings.guides else []
+        lines = lines_of(problem) if self.settings.guides and self.settings.slow else []
+        if lines:
+            rounds.append([*first, *(self._line(*its) for its in lines)])
+            first = []
+        if self._only:
+            return [[guess for some in rounds for guess in some if guess.name == self._only]]
         # Two starts at least, for two cores and for a choice; the others wait for their turn.
         shares = [_SHARES] if len(guides) == 1 else [(share,) for share in _SHARES]
         for some in shares if guides else []:
@@ -375,6 +425,13 @@ class _Planning:
                 "target": [list(problem.task.target.position), list(problem.task.target.orientation)],
                 "free": sorted(problem.task.free),
                 "at_rest": problem.task.at_rest,
+                "way": problem.cost.distance,
+                "offset": problem.sunk.tolist(),
+                "tolerance": {
+                    "position": self.settings.accept_position * problem.cost.distance,
+                    "orientation": self.settings.accept_orientation,
+                    "speed": problem.accept_speed,
+                },
                 "convergence": [_convergence(iterate) for iterate in its.iterates],
                 "versions": versions(),
             },
@@ -404,6 +461,8 @@ def task_digest(task: Task) -> str:
         "free": sorted(task.free),
         "horizon": [task.time, task.steps, task.at_rest],
     }
+    if task.at_most is not None:
+        values["at_most"] = task.at_most
     if task.tools:
         values["tools"] = dict(sorted(task.tools.items()))
     if task.patches:

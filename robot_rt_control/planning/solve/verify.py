@@ -3,22 +3,24 @@
 The result is plain data for a plan's header, `plan.with_verification(verify(plan, task))`:
 
     mujoco     the same inputs rolled out again: `repeated`, whether the bits are the same; errors at the horizon's end
-    at_rest    the robot braked after the horizon, and the body at rest: errors, peak [N] and impulse [N s] of contact
-    perturbed  the same in worlds that differ: `name`, errors, `moved` [m] from the end of `at_rest`, peak
+    at_rest    the robot braked after the horizon, and the body at rest: errors
+    perturbed  the same in what differs: `name`, `world` (else it is the start or the speed that differs), errors,
+               `moved` [m] from the end of `at_rest`
     spread     [m] greatest `moved`, without that of `speed`
 
-Replays through the tick loop are added by `plan.with_replays`: testing/plan_replay.py makes them, which stands above
-the planner.
+Replays through the tick loop in another engine are added by `plan.with_replays` (playing.py). Contact forces are
+theirs: contacts that are smooth enough to be differentiated show a fraction of a peak.
 
 Errors are position_error [m], normalized_error (per way) and orientation_error [rad], to the target; null: diverged.
+As all errors in this engine, they are without the depth by which the body's weight presses it into the ground here.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +35,9 @@ from robot_rt_control.planning.task import Task
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 Array = NDArray[np.float64]
+_Pose = tuple[Array, Array]
+"""p_WB (3,) [m], R_WB (3, 3)."""
+_Result = TypeVar("_Result")
 
 PERTURBED = (
     *PERTURBATIONS,
@@ -50,7 +55,12 @@ _REST = 0.5
 
 
 def verify(
-    plan: Plan, task: Task, perturbations: Iterable[Perturbation] = PERTURBED, *, scene: Scene | None = None
+    plan: Plan,
+    task: Task,
+    perturbations: Iterable[Perturbation] = PERTURBED,
+    *,
+    scene: Scene | None = None,
+    check: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
     """Roll the plan out again, without virtual forces, and in perturbed worlds.
 
@@ -60,6 +70,7 @@ def verify(
         perturbations: those of the start are left out if the body is a link of the robot, and `speed` if efforts
             drive a joint.
         scene: of the task, if it is at hand.
+        check: called often; an exception from it ends the verification.
 
     Raises:
         DefinitionError: the task is not the plan's.
@@ -67,62 +78,75 @@ def verify(
     scene = scene or build_scene(task)
     if scene.digest != plan.header["workcell"] or list(scene.actuated.names) != plan.header["joints"]:
         raise DefinitionError("verify", expected="the task and the workcell of the plan", got="others")
-    again, at_rest, contact = _roll_out(plan, task, scene)
-    end = at_rest.body_position[-1]
+    dynamics = _Played(plan, task, scene)
+    again, at_rest = dynamics.again(), dynamics.at_rest()
     rows: list[dict[str, Any]] = []
     compared: list[float] = []
     for by in perturbations:
         if (by.of_start and not is_free(scene)) or (by.speed != 1.0 and not all(plan.header["velocity_driven"])):
             continue
-        _, found, force = _roll_out(plan, task, perturbed(scene, by), by.speed)
-        moved = float(np.linalg.norm(found.body_position[-1] - end)) if found.finite else None
-        rows.append({"name": by.name, **_errors(plan, found), "moved": moved, **force})
+        check()
+        found = _Played(plan, task, perturbed(scene, by), by.speed).at_rest()
+        moved = None if found is None or at_rest is None else float(np.linalg.norm(found[0] - at_rest[0]))
+        world = not by.of_start and by.speed == 1.0
+        rows.append({"name": by.name, "world": world, **_errors(plan, found), "moved": moved})
         if by.speed == 1.0 and moved is not None:
             compared.append(moved)
     same = (again.body_position == plan.body_position).all() and (again.joint_position == plan.position).all()
+    end = (again.body_position[-1], again.body_rotation[-1]) if again.finite else None
     return {
-        "mujoco": {"repeated": bool(same), **_errors(plan, again)},
-        "at_rest": {**_errors(plan, at_rest), **contact},
+        "mujoco": {"repeated": bool(same), **_errors(plan, end)},
+        "at_rest": _errors(plan, at_rest),
         "perturbed": rows,
         "spread": max(compared, default=0.0),
     }
 
 
-def _roll_out(
-    plan: Plan, task: Task, scene: Scene, speed: float = 1.0
-) -> tuple[Trajectory, Trajectory, dict[str, float | None]]:
-    """To the horizon's end; with braking and rest; its contact."""
-    task = replace(task, time=task.time / speed)
-    dynamics = Dynamics(scene, task, np.ones(len(scene.pairs)))
-    # The plan's inputs are in their own units: with scales of 1, the very same numbers drive the simulation again.
-    dynamics.scale = np.ones(dynamics.n)
-    try:
-        inputs = np.zeros((len(plan.inputs), dynamics.inputs))
-        inputs[:, : dynamics.n] = plan.inputs * speed**2
-        again = dynamics.roll_out(inputs)
-        driven = np.array(plan.header["velocity_driven"])
-        if not driven.all():  # a motor without effort does not stop a joint
-            return again, again, _contact(dynamics, again)
-        step = task.control_step
-        rest = np.zeros((plan.braking + int(np.ceil(_REST / step)), dynamics.inputs))
-        rest[: plan.braking, : dynamics.n] = -again.joint_velocity[-1] / (step * plan.braking)
-        at_rest = dynamics.roll_out(np.concatenate([inputs, rest]))
-        return again, at_rest, _contact(dynamics, at_rest)
-    finally:
-        dynamics.close()
+class _Played:
+    """A plan in a scene, with a speed override."""
+
+    def __init__(self, plan: Plan, task: Task, scene: Scene, speed: float = 1.0) -> None:
+        time, steps = plan.header["time"] / speed, plan.header["steps"]  # the planner may have chosen them
+        self.plan, self.scene, self.speed = plan, scene, speed
+        self.task = replace(task, time=time, steps=steps, at_most=None)
+
+    def again(self) -> Trajectory:
+        """To the horizon's end."""
+        return self._with(lambda dynamics, inputs: dynamics.roll_out(inputs))
+
+    def at_rest(self) -> _Pose | None:
+        """Where the body is once the robot has braked and stood for a while; None: the simulation diverged."""
+        driven, step = np.array(self.plan.header["velocity_driven"]), self.task.control_step
+        braking = np.zeros((0, len(driven)))
+        if driven.all():  # a motor without effort does not stop a joint
+            count = self.plan.braking
+            braking = np.zeros((count + int(np.ceil(_REST / step)), len(driven)))
+            braking[:count] = -self.plan.velocity[-1] * self.speed / (step * count)
+
+        def end(dynamics: Dynamics, inputs: Array) -> _Pose | None:
+            found = dynamics.ends(np.concatenate([inputs[:, : dynamics.n], braking])[None])
+            if not np.isfinite(found.body_position).all():
+                return None
+            return found.body_position[0], found.body_rotation[0]
+
+        return self._with(end)
+
+    def _with(self, work: Callable[[Dynamics, Array], _Result]) -> _Result:
+        dynamics = Dynamics(self.scene, self.task, np.ones(len(self.scene.pairs)))
+        # The plan's inputs are in their own units: with scales of 1, the very same numbers drive the simulation again.
+        dynamics.scale = np.ones(dynamics.n)
+        inputs = np.zeros((len(self.plan.inputs), dynamics.inputs))
+        inputs[:, : dynamics.n] = self.plan.inputs * self.speed**2
+        try:
+            return work(dynamics, inputs)
+        finally:
+            dynamics.close()
 
 
-def _contact(dynamics: Dynamics, trajectory: Trajectory) -> dict[str, float | None]:
-    if not trajectory.finite:
-        return {"peak": None, "impulse": None}
-    forces = dynamics.contact_forces(trajectory)
-    return {"peak": float(forces.max()), "impulse": float(forces.sum() * dynamics.h)}
-
-
-def _errors(plan: Plan, trajectory: Trajectory) -> dict[str, float | None]:
-    if not trajectory.finite:
+def _errors(plan: Plan, end: _Pose | None) -> dict[str, float | None]:
+    if end is None:
         return {"position_error": None, "normalized_error": None, "orientation_error": None}
-    error = plan.error_of(trajectory.body_position[-1], trajectory.body_rotation[-1])
+    error = plan.error_of(end[0] - np.array(plan.header.get("offset", (0.0, 0.0, 0.0))), end[1])
     return {
         "position_error": error.position,
         "normalized_error": error.normalized,

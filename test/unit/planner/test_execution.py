@@ -38,7 +38,8 @@ def moving(**header: Any) -> Plan:
 
 def test_V16_it_approaches_runs_and_comes_back(client: LockstepClient) -> None:
     phases: list[str] = []
-    tick = run_plan(client, moving(), PUSHER, pose="camera", phase=phases.append)
+    found = run_plan(client, moving(), PUSHER, pose="camera", phase=phases.append)
+    tick = found.tick
     assert phases == ["approach", "motion"] and 0 < tick <= client.cell.tick - 1000
     assert measured(client, PUSHER, ["pusher"]).joints["pusher"][0] == pytest.approx(0.07, abs=1e-4)
     retreat(client, moving())
@@ -46,6 +47,36 @@ def test_V16_it_approaches_runs_and_comes_back(client: LockstepClient) -> None:
     assert found.joints["pusher"][0] == pytest.approx(0.02, abs=1e-4)
     assert found.body is not None and found.body.position == pytest.approx((0.13, 0.0, 0.05))
     assert client.sessions() == []
+
+
+def test_V15_it_looks_where_the_body_ended(client: LockstepClient) -> None:
+    """Nothing moves the slider of the mock: it stays 20 cm from its target."""
+    found = run_plan(client, moving(), PUSHER, pose="camera")
+    assert found.end is not None and found.end.position == pytest.approx(0.2)
+    with pytest.raises(RobotControlError, match=r"'slider' after the plan; expected within 4.0 mm .* got 200.0 mm"):
+        found.check_arrived(moving())
+    unknown = run_plan(client, moving(), PUSHER)
+    assert unknown.end is None
+    unknown.check_arrived(moving())
+
+
+@pytest.mark.parametrize(
+    ("changes", "unverified", "text"),
+    [
+        ({"verification": {}}, False, "expected a verified one; got planned, not verified: no other engine has played"),
+        ({"success": False}, False, "expected one that reaches its target; got not solved"),
+        ({"success": False}, True, "expected one that reaches its target; got not solved"),
+    ],
+)
+def test_V29_what_is_not_verified_does_not_move(
+    client: LockstepClient, changes: dict[str, Any], unverified: bool, text: str
+) -> None:
+    with pytest.raises(DefinitionError, match=text):
+        run_plan(client, moving(**changes), PUSHER, unverified=unverified, phase=lambda _: pytest.fail("it moved"))
+
+
+def test_V29_it_may_be_told_to_move_what_is_not_verified(client: LockstepClient) -> None:
+    assert run_plan(client, moving(verification={}), PUSHER, unverified=True).tick > 0
 
 
 @pytest.mark.parametrize(
@@ -100,4 +131,4 @@ def test_an_end_that_came_while_events_were_lost_is_not_waited_for_in_vain(clien
         assert asked < 10
         return False
 
-    assert run_plan(client, moving(), PUSHER, cancelled=lose, phase=phases.append) > 0
+    assert run_plan(client, moving(), PUSHER, cancelled=lose, phase=phases.append).tick > 0

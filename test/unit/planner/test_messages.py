@@ -56,7 +56,7 @@ def test_a_plan_as_a_result() -> None:
     assert made.plan_file == "/plans/one.plan" and made.elapsed == 3.0
     assert (made.position_error, made.normalized_error, made.orientation_error) == (0.004, 0.02, 0.002)
     assert (made.stiffness_average, made.stiffness_greatest) == (0.2, 0.7)
-    assert math.isnan(made.contact_peak) and made.parts == ["pusher"]
+    assert (made.contact_peak, made.contact_impulse) == (12.5, 0.5) and made.parts == ["pusher"]
     (trajectory,) = made.trajectories
     assert trajectory.joint_names == ["left_slide"]
     points = trajectory.points

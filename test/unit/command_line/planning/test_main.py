@@ -10,13 +10,14 @@ import subprocess
 import sys
 import types
 from contextlib import nullcontext
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from robot_rt_control.command_line import cancelling
 from robot_rt_control.command_line.exit_codes import ExitCode
 from robot_rt_control.command_line.planning import plan_workcell
 from robot_rt_control.command_line.planning.main import main, parser
@@ -26,9 +27,10 @@ from robot_rt_control.planner import execution
 from robot_rt_control.planning.files.task_schema import SCHEMA_FILE
 from robot_rt_control.planning.optimise.cost import PoseError
 from robot_rt_control.planning.optimise.penalty_loop import Iterate
-from robot_rt_control.planning.plan.plan import FORMAT, Plan
-from robot_rt_control.planning.solve import engines, planner, verify
+from robot_rt_control.planning.plan.plan import FORMAT, Plan, PoseDifference
+from robot_rt_control.planning.solve import engines, planner, verified
 from robot_rt_control.planning.solve.planner import Progress, Result
+from robot_rt_control.planning.solve.verified import Played
 from robot_rt_control.program.file import ProgramTemplate
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -79,6 +81,15 @@ def made(**header: Any) -> Plan:
     )
 
 
+ROW = {
+    "engine": "other", "speed": 1.0, "rests": True, "error_to_target": 0.0005, "normalized_error": 0.005,
+    "orientation_error": 0.0, "peak": 12.5, "impulse": 0.5,
+}  # fmt: skip
+VERIFIED: dict[str, Any] = {
+    "replays": [ROW],
+    "perturbed": [{"name": "mass", "world": True, "position_error": 0.001, "orientation_error": 0.0}],
+    "speeds": [1.0],
+}
 ERROR = PoseError(position=0.001, orientation=0.002, normalized=0.01)
 ITERATE = Iterate(iteration=0, penalty=0.1, error=ERROR, average=0.5, greatest=0.9, holds=True, accepted=True)
 
@@ -94,12 +105,22 @@ def planned(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Any]:
         progress(Progress(**{field.name: known.get(field.name, 0.0) for field in fields(Progress)}))
         success = settings.penalty.iterations != 1
         message = "" if success else "1.0 % of the way are left"
-        return Result(success=success, message=message, plan=made(), error=ERROR, iterates=(ITERATE,))
+        plan = made(success=success)
+        return Result(success=success, message=message, plan=plan, error=ERROR, iterates=(ITERATE,))
 
+    def solve(task: Any, settings: Any, *, played: Any, **options: Any) -> Result:
+        result = plan(task, settings, **options)
+        if not result.success:
+            return result
+        assert result.plan is not None
+        found = result.plan.with_verification(verification)
+        played(Played(plan=found, aimed=False, elapsed=1.5))
+        return replace(result, plan=found, success=not found.lacking, message="; ".join(found.lacking))
+
+    verification: dict[str, Any] = {"spread": 0.004, **VERIFIED}
     monkeypatch.setattr(planner, "plan", plan)
+    monkeypatch.setattr(verified, "solve", solve)
     monkeypatch.setattr(engines, "find_spec", lambda name: object())
-    rest = {"normalized_error": 0.02, "peak": 12.3}
-    monkeypatch.setattr(verify, "verify", lambda plan, task: {"at_rest": rest, "spread": 0.004})
     monkeypatch.chdir(tmp_path)
     return calls
 
@@ -178,8 +199,26 @@ def test_solve_saves_the_plan(planned: list[Any], tmp_path: Path, capsys: Captur
     assert Plan.load(tmp_path / "push_box.plan").header["verification"]["spread"] == 0.004
     out, err = capsys.readouterr()
     assert out.endswith("solved\n")
-    assert "verified: at rest 2.00 % are left, contact peak 12.3 N; in perturbed worlds" in err and "4.0 mm away" in err
+    assert re.search(r"other +0.5 mm +0.5 % +0.000 rad +12.5 N +1.0 mm +1.5 s", out), out
     assert "start s, iteration 0, penalty 0.1, error 1.0 %" in err and "1.0 mm (1.00 % of the way) and 0.002 rad" in err
+
+
+def test_V28_a_plan_that_another_engine_does_not_confirm_is_no_success(
+    planned: list[Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Captured
+) -> None:
+    monkeypatch.setitem(ROW, "error_to_target", 0.02)
+    assert main(["solve", "push_box"]) == ExitCode.FAILED
+    out, err = capsys.readouterr()
+    assert "solved" not in out and "planned, not verified: in other at speed 1 the body ends 20.0 mm" in err
+    assert main(["solve", "push_box", "--json"]) == ExitCode.FAILED
+    found = json.loads(capsys.readouterr().out)
+    assert found["success"] is False and found["planned"] is True
+
+
+def test_V28_without_verification_it_is_planned_and_not_solved(planned: list[Any], capsys: Captured) -> None:
+    assert main(["solve", "push_box", "--no-verify"]) == ExitCode.DONE
+    out, err = capsys.readouterr()
+    assert "solved" not in out and "planned, not verified: as asked for" in err
 
 
 def test_solve_without_success_keeps_the_best_plan(planned: list[Any], tmp_path: Path, capsys: Captured) -> None:
@@ -194,7 +233,7 @@ def test_solve_without_success_keeps_the_best_plan(planned: list[Any], tmp_path:
 
 def test_solve_refuses_before_anything_is_planned(planned: list[Any], capsys: Captured) -> None:
     assert main(["solve", "push_box", "distanc=0.2"]) == ExitCode.FAILED
-    assert "push_box.yaml:12: task 'push_box' has no parameter 'distanc'" in capsys.readouterr().err
+    assert "push_box.yaml:13: task 'push_box' has no parameter 'distanc'" in capsys.readouterr().err
     assert main(["solve", "push_box", "--setting", "penalty.first=-1"]) == ExitCode.FAILED
     assert "setting 'penalty.first'; expected 1e-06 to 1e+06; got -1" in capsys.readouterr().err
     assert planned == []
@@ -211,10 +250,35 @@ def test_V13_ctrl_c_ends_with_the_best_plan_so_far(
         assert cancel.wait(10.0)
         return Result(success=False, message="cancelled", plan=made(), error=ERROR, iterates=())
 
-    monkeypatch.setattr(planner, "plan", plan)
+    monkeypatch.setattr(verified, "solve", plan)
+    monkeypatch.setattr(cancelling, "GRACE_S", 600.0)
     before = signal.getsignal(signal.SIGINT)
     assert main(["solve", "push_box"]) == ExitCode.INTERRUPTED
     assert (tmp_path / "push_box.plan").exists() and signal.getsignal(signal.SIGINT) is before
+
+
+def test_V13_ctrl_c_does_not_wait_for_what_does_not_look(
+    planned: list[Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Captured
+) -> None:
+    import os
+    import signal
+    import threading
+
+    done, left = threading.Event(), list[int]()
+
+    def plan(task: Any, settings: Any, *, progress: Any, **options: Any) -> Result:
+        known: dict[str, Any] = {"start": "s", "phase": "physical", "best": ERROR, "best_plan": made(success=False)}
+        progress(Progress(**{field.name: known.get(field.name, 0.0) for field in fields(Progress)} | {"iterate": None}))
+        os.kill(os.getpid(), signal.SIGINT)
+        done.wait(600.0)
+        return Result(success=True, message="", plan=made(), error=ERROR, iterates=())
+
+    monkeypatch.setattr(verified, "solve", plan)
+    monkeypatch.setattr(importlib.import_module("robot_rt_control.command_line.planning.solve"), "leave", left.append)
+    assert main(["solve", "push_box"]) == ExitCode.INTERRUPTED
+    done.set()
+    assert left == [ExitCode.INTERRUPTED] and not Plan.load(tmp_path / "push_box.plan").header["success"]
+    assert "not solved: cancelled; the best plan is kept" in capsys.readouterr().err
 
 
 def test_V24_solve_without_engines_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
@@ -238,12 +302,20 @@ def test_compare_shows_a_row_for_each_variant(planned: list[Any], capsys: Captur
 def test_show(file: str, tmp_path: Path, capsys: Captured) -> None:
     assert main(["show", file, "--picture", str(tmp_path / "push.png")]) == ExitCode.DONE
     out = capsys.readouterr().out
-    assert "it arrives without virtual forces; 1.0 mm (1.00 % of the way) and 0.002 rad are left" in out
+    assert "planned, NOT VERIFIED; 1.0 mm (1.00 % of the way) and 0.002 rad are left" in out
+    assert re.search(r"lacking +no other engine has played it", out)
     assert re.search(r"arm.tip box.back +0.50 to 1.00 +0.0 mm at 1.00 s +1.5 N at 0.50 s", out)
     assert (tmp_path / "push.png").read_bytes()[1:4] == b"PNG"
     assert main(["show", file, "--json"]) == ExitCode.DONE
     found = json.loads(capsys.readouterr().out)
     assert found["header"]["body"] == "box" and found["contacts"][0]["intervals"] == [[0.5, 1.0]]
+
+
+def test_V28_a_verified_plan_is_shown_as_solved(tmp_path: Path, capsys: Captured) -> None:
+    made(verification=VERIFIED).save(tmp_path / "a.plan")
+    assert main(["show", str(tmp_path / "a.plan")]) == ExitCode.DONE
+    out = capsys.readouterr().out
+    assert "solved; 1.0 mm" in out and "NOT" not in out and "lacking" not in out
 
 
 def test_show_says_what_verification_found(tmp_path: Path, capsys: Captured) -> None:
@@ -255,7 +327,7 @@ def test_show_says_what_verification_found(tmp_path: Path, capsys: Captured) -> 
     made(success=False, verification=verification).save(tmp_path / "a.plan")
     assert main(["show", str(tmp_path / "a.plan")]) == ExitCode.DONE
     out = capsys.readouterr().out
-    assert "NOT PHYSICAL" in out and "mujoco: normalized_error 0.01, repeated True" in out
+    assert "NOT SOLVED" in out and "mujoco: normalized_error 0.01, repeated True" in out
     assert re.search(r"friction \+30 % +0.01235", out) and "spread: 0.01235 m" in out
 
 
@@ -268,8 +340,17 @@ def test_export_as_csv(file: str, tmp_path: Path) -> None:
     assert rows[1]["distance arm.tip box.back"] == "0.001"
 
 
+@pytest.mark.parametrize("ending", ["json", "yaml"])
+def test_V29_what_is_not_verified_is_not_exported_for_playing(
+    file: str, ending: str, tmp_path: Path, capsys: Captured
+) -> None:
+    exported = tmp_path / f"a.{ending}"
+    assert main(["export", file, "-o", str(exported)]) == ExitCode.FAILED
+    assert "expected a verified one; got planned, not verified" in capsys.readouterr().err and not exported.exists()
+
+
 def test_export_as_trajectories(file: str, tmp_path: Path) -> None:
-    assert main(["export", file, "-o", str(tmp_path / "a.json")]) == ExitCode.DONE
+    assert main(["export", file, "-o", str(tmp_path / "a.json"), "--unverified"]) == ExitCode.DONE
     found = json.loads((tmp_path / "a.json").read_text())
     assert list(found) == ["arm"] and found["arm"]["joint_names"] == ["j"]
     assert found["arm"]["points"][1] == {
@@ -282,7 +363,7 @@ def test_export_as_trajectories(file: str, tmp_path: Path) -> None:
 
 
 def test_export_as_a_program(file: str, tmp_path: Path) -> None:
-    assert main(["export", file, "-o", str(tmp_path / "a.yaml"), "--name", "shove"]) == ExitCode.DONE
+    assert main(["export", file, "-o", str(tmp_path / "a.yaml"), "--name", "shove", "--unverified"]) == ExitCode.DONE
     template = ProgramTemplate.load(tmp_path / "a.yaml")
     assert template.name == "shove" and template.sample().definition.start == ("approach",)
 
@@ -300,11 +381,12 @@ def test_a_file_that_is_no_plan(tmp_path: Path, capsys: Captured) -> None:
 
 def test_replay_draws_pictures(file: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
     row = dict.fromkeys(("speed", "error_to_target", "normalized_error", "orientation_error", "peak", "impulse"), 0.5)
+    code = 0
     called: list[list[str]] = []
 
     def replayed(command: list[str], **options: Any) -> Any:
         called.append(command)
-        return subprocess.CompletedProcess(command, 0, stdout=json.dumps([row | {"rests": True}]))
+        return subprocess.CompletedProcess(command, code, stdout=json.dumps([row | {"rests": True}]))
 
     monkeypatch.setattr(plan_workcell, "workcell_of", lambda plan, workcell: Path("push.yaml"))
     monkeypatch.setattr(subprocess, "run", replayed)
@@ -312,6 +394,10 @@ def test_replay_draws_pictures(file: str, monkeypatch: pytest.MonkeyPatch, capsy
     assert called[0][-4:] == ["--film", "push.png", "--gif", "push.gif"]
     out, err = capsys.readouterr()
     assert "500.0 mm  50.0 %" in out and "push.png shows it" in err and "push.gif shows it" in err
+    code = 1
+    assert main(["replay", file]) == ExitCode.FAILED
+    missed = "replay at speed 0.5: the body misses its target; expected at rest within 10.0 mm and 0.050 rad"
+    assert missed in capsys.readouterr().err
 
 
 def test_V15_a_plan_of_no_known_workcell_is_not_replayed(file: str, capsys: Captured) -> None:
@@ -341,13 +427,30 @@ def running(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(plan_workcell, "workcell_of", lambda plan, given: given)
     monkeypatch.setattr("robot_rt_control.model.workcell.workcell.load_workcell", lambda file: workcell)
     monkeypatch.setattr(module, "connect", lambda arguments: nullcontext())
-    monkeypatch.setattr(execution, "run_plan", lambda client, plan, *_, **options: ran.append(plan.header["body"]))
+
+    def run_plan(client: Any, plan: Plan, *_: Any, unverified: bool, pose: str, **options: Any) -> execution.Run:
+        plan.check_verified(unverified=unverified)
+        ran.append(plan.header["body"])
+        end = PoseDifference(position=0.05, normalized=0.1, orientation=0.0)
+        return execution.Run(tick=1, end=end if pose else None)
+
+    monkeypatch.setattr(execution, "run_plan", run_plan)
     return ran
 
 
 def test_run(file: str, running: list[str], capsys: Captured) -> None:
-    assert main(["run", file]) == ExitCode.DONE
-    assert running == ["box"] and capsys.readouterr().out == "done\n"
+    assert main(["run", file]) == ExitCode.FAILED
+    assert running == [] and "expected a verified one" in capsys.readouterr().err
+    assert main(["run", file, "--unverified"]) == ExitCode.DONE
+    out, err = capsys.readouterr()
+    assert running == ["box"] and out.startswith("done; --pose names") and "planned, not verified" in err
+
+
+def test_V15_run_fails_if_the_body_is_elsewhere(file: str, running: list[str], capsys: Captured) -> None:
+    assert main(["run", file, "--unverified", "--pose", "camera"]) == ExitCode.FAILED
+    out, err = capsys.readouterr()
+    assert "the body is 50.0 mm (10.0 % of the way) and 0.000 rad from the target" in out
+    assert "'box' after the plan; expected within 10.0 mm" in err
 
 
 def test_run_that_is_cancelled(file: str, running: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

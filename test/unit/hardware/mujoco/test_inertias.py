@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart, JointLimits
-from robot_rt_control.hardware.mujoco.inertias import refuse_impossible
+from robot_rt_control.hardware.mujoco.inertias import balance, refuse_impossible
 from robot_rt_control.hardware.mujoco.parameters import MujocoParameters
 from robot_rt_control.hardware.mujoco.simulated_model import build_simulated
 from robot_rt_control.hardware.world.parameters import WorldParameters
@@ -75,6 +75,22 @@ def test_the_error_names_the_link_and_says_what_is_missing(tmp_path):
     )
     with pytest.raises(HardwareError, match=text):
         built(tmp_path, "urdf")
+
+
+def test_on_request_the_smaller_moments_are_raised(tmp_path):
+    assert sorted(built(tmp_path, "balanced").body("cart.cart").inertia) == pytest.approx([0.015, 0.025, 0.04])
+
+
+def test_what_is_balanced_is_taken_and_what_a_body_can_have_stays():
+    random = np.random.default_rng(1)
+    for _ in range(50):
+        R = np.linalg.qr(random.normal(size=(3, 3)))[0]
+        tensor = R @ np.diag(random.uniform(-0.2, 1.0, size=3)) @ R.T
+        tensor = 0.5 * (tensor + tensor.T)
+        balanced = balance(tensor)
+        assert taken(balanced)
+        if taken(tensor):
+            assert balanced == pytest.approx(tensor)
 
 
 def test_it_does_not_count_where_inertias_are_those_of_shapes(tmp_path):

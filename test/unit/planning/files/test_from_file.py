@@ -6,7 +6,7 @@ import pytest
 
 from robot_rt_control import planning
 from robot_rt_control.planning.files import from_file
-from robot_rt_control.planning.solve import planner
+from robot_rt_control.planning.solve import verified
 from robot_rt_control.planning.task import Start
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -24,7 +24,7 @@ parameters: {distance: {unit: m, default: 0.2}}
 @pytest.fixture
 def planned(monkeypatch):
     calls = []
-    monkeypatch.setattr(planner, "plan", lambda task, settings, **options: calls.append((task, settings, options)))
+    monkeypatch.setattr(verified, "solve", lambda task, settings, **options: calls.append((task, settings, options)))
     monkeypatch.setattr(from_file, "require_engines", lambda: None)
     return calls
 

@@ -78,6 +78,21 @@ def test_it_rests_after_its_share_of_the_horizon():
     assert (np.ptp(centers[:10], axis=0) > 0.0).any()
 
 
+@pytest.mark.parametrize("way", [(0.1, 0.0), (0.1, 0.05)])
+def test_V31_a_slow_push_halts_before_it_touches_and_moves_the_body_from_rest(way):
+    its = body(way)
+    geometry = Geometry(center=np.array([0.45, 0.0, 0.05]), extents=np.full(4, RADIUS))
+    row = pushes(its, FACES)[0]
+    found = path(row, its, geometry, FACES, steps=2000, halting=True)
+    speed = np.linalg.norm(np.diff(found.centers, axis=0), axis=1)
+    begins = np.flatnonzero(np.diff(found.bodies, axis=0).any(axis=1))[0]
+    assert speed[begins] < 0.2 * speed.max(), "a millimetre after it has begun to move"
+    assert found.bodies[-1] == pytest.approx(its.target)
+    without = path(row, its, geometry, FACES, steps=2000)
+    touches = np.flatnonzero(np.diff(without.bodies, axis=0).any(axis=1))[0]
+    assert np.linalg.norm(np.diff(without.centers, axis=0), axis=1)[touches] > 2 * speed[begins]
+
+
 def test_before_its_first_push_it_keeps_off_the_body_and_the_body_moves_with_it_later():
     its = body((-0.1, 0.0))
     geometry = Geometry(center=np.array([0.4, 0.0, 0.05]), extents=np.full(4, RADIUS))

@@ -77,6 +77,37 @@ def test_V26_what_is_commanded_into_the_ground_is_found_with_its_depth_and_time(
     assert not problem.good(replace(still, commands=commands))
 
 
+def test_V26_a_geometry_of_a_pair_that_cuts_through_the_body_is_found(problem):
+    """Through a corner, contacts that are soft let it pass by centimetres."""
+    dynamics = problem.dynamics(1)
+    still = dynamics.roll_out(np.zeros((4, dynamics.inputs)))
+    dynamics.close()
+    assert still.gap.min() > 0.0 and problem.touch(still) is None
+    found = problem.touch(replace(still, gap=np.array([0.02, -0.004, -0.022, 0.01])))
+    assert (found.link, found.thing, found.depth) == ("arm.peg", "box", 0.022)
+    assert found.time == pytest.approx(0.1) and not problem.good(replace(still, gap=np.full(4, -0.022)))
+    assert problem.touch(replace(still, gap=np.array([0.02, -0.004, -0.004, 0.01]))) is None, "a contact gives way"
+
+
+def test_V26_the_depth_of_a_pair_is_that_of_all_time_steps():
+    """A ball strikes the slider with 1 m/s: deepest within an interval, not at its ends."""
+    task = Task(
+        workcell=CONFIG / "pusher.yaml",
+        body="slider",
+        target=Pose(position=(0.33, 0.0, 0.05)),
+        pairs=(PairGroup(robot="pusher.tip", faces=("back",)),),
+        time=1.0,
+        steps=10,
+    )
+    dynamics = Problem(task, Settings(threads=1), build_scene(task)).dynamics(1)
+    inputs = np.zeros((10, dynamics.inputs))
+    inputs[:5, 0] = 1.0
+    found = dynamics.roll_out(inputs)
+    ends = min(dynamics._gap(knot) for knot in found.knots)
+    dynamics.close()
+    assert found.gap.shape == (20,) and found.gap.min() < min(ends, 0.0) - 1e-5
+
+
 def test_V26_a_link_that_stands_on_something_at_the_start_is_not_looked_at(problem):
     standing = Clearance(replace(problem.scene, qpos=at(problem, LOW)[0]))
     assert standing.ignored == (("arm.peg", "floor"),)

@@ -126,6 +126,13 @@ def test_V15_a_start_as_planned_and_one_that_differs_in_everything():
     ]
 
 
+def test_V15_a_plan_whose_replay_held_at_no_speed_is_refused_at_all_speeds():
+    plan = straight(verification={"speeds": []})
+    for speed in (1.0, 0.5):
+        with pytest.raises(DefinitionError, match="speed override; expected one at which its replay held; got none"):
+            plan.check_start(speed=speed)
+
+
 def test_V15_without_verification_full_speed_alone():
     with pytest.raises(DefinitionError, match="expected at least 1, the slowest"):
         straight().check_start(speed=0.99)
@@ -207,10 +214,12 @@ def test_V19_what_a_verification_found_is_saved_with_the_plan(tmp_path):
 
 
 def test_V19_a_body_that_need_not_rest_may_float_on():
-    row = {"speed": 1.0, "rests": False, "normalized_error": 0.03, "error_to_target": 0.01, "orientation_error": 0.0}
-    assert make().with_replays([row]).header["verification"]["speeds"] == []
-    floats = make(header={"at_rest": False}).with_replays([row, row | {"speed": 0.5, "normalized_error": 0.06}])
-    assert floats.speeds == (1.0,)
+    row = {"speed": 1.0, "rests": False, "drift": 0.03, "error_to_target": 0.01, "orientation_error": 0.0}
+    header = {"tolerance": {"position": 0.01, "orientation": 0.05, "speed": 0.02}, "way": 0.5}
+    assert make(header=header).with_replays([row]).speeds == ()
+    assert make(header=header).with_replays([row | {"drift": 0.01}]).speeds == (1.0,), "slow enough for its task"
+    floats = make(header={**header, "at_rest": False})
+    assert floats.with_replays([row, row | {"speed": 0.5, "error_to_target": 0.02}]).speeds == (1.0,)
 
 
 def test_V20_the_rest_of_a_plan_begins_at_the_control_step_of_a_time():

@@ -5,6 +5,7 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from robot_rt_control.model.pose import Pose
@@ -13,6 +14,7 @@ from robot_rt_control.planning.scene.scene import build_scene
 from robot_rt_control.planning.solve import planner
 from robot_rt_control.planning.solve.planner import Progress, Settings, plan, task_digest
 from robot_rt_control.planning.task import PairGroup, Task
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 CONFIG = Path(__file__).parents[4] / "config"
 
@@ -77,7 +79,28 @@ def test_V26_links_that_cannot_be_looked_at_are_named_with_the_result(monkeypatc
 def test_V6_a_box_is_pushed_5_cm():
     """The same defaults; application B."""
     result = check(push((0.05, 0.0)))
-    assert result.start.startswith("guide arm.peg box.back")
+    assert result.start == "line arm.peg box.back"
+
+
+@pytest.mark.long
+def test_V31_a_duration_that_is_left_open_is_chosen_so_that_a_straight_push_is_slow():
+    """5 cm, and 10 cm to the side from before the box: each a line, and slow enough for friction to brake the box."""
+    found = check(push((0.05, 0.0), at_most=6.0))
+    assert found.start == "line arm.peg box.back" and found.plan.header["convergence"] == []
+    assert 1.0 < found.plan.header["time"] <= 6.0 and found.plan.header["steps"] == round(20 * found.plan.header["time"])
+    speed = np.diff(found.plan.body_position[:, 0]) / 0.05
+    assert np.diff(speed).min() / 0.05 > -0.6 * 0.3 * 9.81, "braked by less than friction could"
+    fixed = plan(push((0.05, 0.0)), Settings(slow=False))
+    assert not any(start.startswith("line") for start in fixed.starts) and fixed.plan.header["time"] == 1.0
+
+
+def test_V31_a_duration_is_at_least_the_horizon_and_at_most_what_the_task_allows():
+    task = push((0.05, 0.0), at_most=1.52)
+    assert task.lasting(0.3) is task and task.lasting(1.21).steps == 25 and task.lasting(9.0).steps == 30
+    assert task.lasting(1.21).control_step == pytest.approx(0.05) and push((0.05, 0.0)).lasting(9.0).time == 1.0
+    assert task_digest(task) != task_digest(push((0.05, 0.0)))
+    with pytest.raises(DefinitionError, match="at_most; expected at least the horizon of 1 s; got 0.5"):
+        push((0.05, 0.0), at_most=0.5)
 
 
 def test_without_virtual_forces_a_task_that_no_guide_fits_is_not_solved():
@@ -170,7 +193,7 @@ def test_V10_a_failure_names_the_pair_the_time_and_the_distance():
     settings = Settings(search="single", penalty=PenaltySettings(iterations=1, position=1.0), shooting=None)
     result = plan(slide(target=Pose(position=(1.13, 0.0, 0.05)), time=0.2, steps=4), settings)
     assert not result.success
-    assert re.match(r"[\d.]+ % of the way and [\d.]+ rad are left; ", result.message), result.message
+    assert re.search(r"[\d.]+ % of the way and [\d.]+ rad are left; ", result.message), result.message
     assert "pusher.tip slider.back" in result.message and "horizon" in result.message
     assert re.search(r"(k [\d.]+ at [\d.]+ s on|nearest at [\d.]+ s)", result.message), result.message
 

@@ -1,0 +1,73 @@
+"""Plans, played through the real tick loop by another engine: in a process beside this one, which holds the loop.
+
+The engine is PyBullet where it is installed, else MuJoCo as its plugin simulates: hard contacts, motors in place of
+servos, another integrator and step than the planner's. `ROBOT_RT_CONTROL_SIMULATOR` chooses.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from robot_rt_control.planning.plan.plan import Plan
+from robot_rt_control.processes.errors import error_of
+from robot_rt_control.processes.python_process import ProcessEnded, PythonProcess
+from robot_rt_control.vocabulary.errors import RobotControlError
+
+MODULE = "robot_rt_control.testing.plan_player"
+"""By its name: it stands above the planner."""
+_LOOK_S = 0.02
+_LONGEST_S = 300.0
+"""[s] after which a replay counts as hanging, also on a busy machine."""
+
+
+class Player:
+    """Plays plans. A context manager: its process is started at once, so that it loads while something is planned."""
+
+    def __init__(self, module: str = MODULE) -> None:
+        # In a group of its own: a terminal's Ctrl-C does not reach it.
+        self._process = PythonProcess(module, own_group=True)
+
+    def __enter__(self) -> Player:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.close(0.0)
+
+    def play(
+        self,
+        plan: Plan,
+        workcell: Path,
+        *,
+        speeds: Sequence[float] = (1.0,),
+        check: Callable[[], None] = lambda: None,
+    ) -> list[dict[str, Any]]:
+        """What a replay at each speed found: `Replay.summary()`.
+
+        Args:
+            check: called often; an exception from it breaks the replay off.
+
+        Raises:
+            RobotControlError: it could not be played, or did not come to its end.
+        """
+        with tempfile.TemporaryDirectory(prefix="plan") as folder:
+            file = Path(folder) / "played.plan"
+            plan.save(file)
+            self._process.send({"plan": str(file), "workcell": str(workcell), "speeds": list(speeds)})
+            answer, looks = None, 0
+            try:
+                while (answer := self._process.receive(_LOOK_S)) is None:
+                    check()
+                    looks += 1
+                    if looks * _LOOK_S > _LONGEST_S:
+                        raise ProcessEnded(f"has not answered within {_LONGEST_S:g} s")
+            except ProcessEnded as ended:
+                raise RobotControlError(f"the process that plays plans {ended}") from None
+        if "mistakes" in answer:
+            raise error_of(answer["mistakes"])
+        return list(answer["rows"])

@@ -1,0 +1,163 @@
+"""Plans that are verified: planned, then played by another engine, and rolled out in worlds that differ.
+
+Engines differ in how far contacts give way: a body ends a millimetre or two beyond where it was planned to. What the
+other engine measured corrects the aim, once: the same task is planned for a target as much short of its own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from robot_rt_control.planning.solve import needed_engines  # noqa: F401  its line comes before an ImportError
+
+# isort: split
+import numpy as np
+
+from robot_rt_control.planning.optimise.settings import Settings
+from robot_rt_control.planning.plan.plan import Plan
+from robot_rt_control.planning.plan.verdict import LEAST_DISTANCE
+from robot_rt_control.planning.scene.scene import Scene, build_scene
+from robot_rt_control.planning.solve.planner import LINE, PREVIOUS, Cancel, Progress, Result, plan, task_digest
+from robot_rt_control.planning.solve.playing import Player
+from robot_rt_control.planning.solve.verify import verify
+from robot_rt_control.planning.task import Task
+
+CLOSE = 0.0005
+"""[m] A body that ends closer to its target is not aimed better."""
+_MOST = 0.2
+"""Per way: a body that missed by more was not only pushed a little too far."""
+
+
+class Broken(Exception):
+    """Raised by a check to break off."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Played:
+    """What is reported when a plan was played."""
+
+    plan: Plan
+    """With its verification."""
+    aimed: bool
+    """Whether the plan was aimed by what the first replay measured."""
+    elapsed: float
+    """[s] of verification, without planning."""
+
+
+def solve(
+    task: Task,
+    settings: Settings | None = None,
+    *,
+    progress: Callable[[Progress], None] = lambda _: None,
+    cancel: Cancel | None = None,
+    played: Callable[[Played], None] = lambda _: None,
+    planned: Callable[[Result], None] = lambda _: None,
+    scene: Scene | None = None,
+    player: Callable[[], Player] = Player,
+    **options: Any,
+) -> Result:
+    """Plan, and verify what was planned: `success` says that both engines agree, in all worlds.
+
+    Args:
+        progress, cancel: as of `planner.plan`; `cancel` also breaks a verification off.
+        played: called after each verification, in the calling thread.
+        planned: called before the verification, with what is verified.
+        scene: of the task, if it is at hand.
+        player: makes what plays plans.
+        options: further ones of `planner.plan`.
+
+    Raises:
+        DefinitionError, RobotControlError: as `planner.plan`; the other engine cannot play such plans.
+    """
+    settings = settings or Settings()
+    with player() as engine:  # it loads while something is planned
+        result = plan(task, settings, progress=progress, cancel=cancel, scene=scene, **options)
+        if result.plan is None or not result.success or _is_set(cancel):
+            return replace(result, success=False)
+        verifying = _Verifying(task, settings, scene or build_scene(task), engine, cancel, planned, played)
+        try:
+            found = verifying.verified(result)
+            if (aimed := verifying.aimed(found, progress)) is not None:
+                found = aimed
+        except Broken:
+            return replace(result, success=False, message="cancelled: planned, not verified")
+    remarks = filter(None, [*found.lacking, result.message])
+    return replace(result, plan=found, success=not found.lacking, message="; ".join(remarks))
+
+
+def _is_set(cancel: Cancel | None) -> bool:
+    return cancel is not None and cancel.is_set()
+
+
+class _Verifying:
+    def __init__(
+        self,
+        task: Task,
+        settings: Settings,
+        scene: Scene,
+        engine: Player,
+        cancel: Cancel | None,
+        planned: Callable[[Result], None],
+        played: Callable[[Played], None],
+    ) -> None:
+        self.task, self.settings, self.scene, self.engine = task, settings, scene, engine
+        self._cancel, self._planned, self._played, self._elapsed = cancel, planned, played, 0.0
+
+    def _check(self) -> None:
+        if _is_set(self._cancel):
+            raise Broken
+
+    def verified(self, result: Result, *, aimed: bool = False) -> Plan:
+        """The plan of a result with all that both engines say of it. Raises Broken."""
+        self._planned(result)
+        its, begin = result.plan, time.monotonic()
+        assert its is not None
+        rows = self.engine.play(its, self.task.workcell, check=self._check)
+        found = its.with_verification(verify(its, self.task, scene=self.scene, check=self._check)).with_replays(rows)
+        self._elapsed += time.monotonic() - begin
+        self._played(Played(plan=found, aimed=aimed, elapsed=self._elapsed))
+        return found
+
+    def aimed(self, its: Plan, progress: Callable[[Progress], None]) -> Plan | None:
+        """A plan for a target that is short by what the body went too far, if that one ends nearer. Raises Broken."""
+        row = its.header["verification"]["replays"][0]
+        if not CLOSE < row["error_to_target"] <= _MOST * its.way:
+            return None
+        counts = np.array([axis not in self.task.free for axis in ("x", "y", "z")])
+        missed = counts * (np.array(row["position"]) - np.array(self.task.target.position))
+        position = tuple(float(x) for x in np.array(self.task.target.position) - missed)
+        task = replace(self.task, target=self.task.target.model_copy(update={"position": position}))
+        # A line stays a line: polished, it would strike.
+        only = start if (start := str(its.header.get("start", ""))).startswith(LINE) else PREVIOUS
+        result = plan(
+            task, self.settings, progress=progress, cancel=self._cancel, start_from=its, only=only, scene=self.scene
+        )
+        self._check()
+        if result.plan is None or not result.success:
+            return None
+        found = self.verified(replace(result, plan=_meant(result.plan, its, self.task, -missed)), aimed=True)
+        return found if _rank(found) < _rank(its) else None
+
+
+def _meant(aimed: Plan, first: Plan, task: Task, offset: Any) -> Plan:
+    """An aimed plan as one for the task's own target."""
+    header: Mapping[str, Any] = aimed.header
+    same = {name: first.header[name] for name in ("target", "way", "tolerance")}
+    return replace(
+        aimed,
+        header={
+            **header, **same,
+            "task": task_digest(task),
+            "normalized_error": header["position_error"] / first.way,
+            "offset": (np.array(header["offset"]) + offset).tolist(),
+        },
+    )  # fmt: skip
+
+
+def _rank(its: Plan) -> tuple[int, float, float]:
+    """Fewer complaints first, then the smaller error in the other engine, then the smaller peak."""
+    row = its.header["verification"]["replays"][0]
+    return len(its.lacking), max(float(row["error_to_target"]), LEAST_DISTANCE), float(row.get("peak", 0.0))

@@ -1,0 +1,78 @@
+"""Planned, then played by another engine, and aimed by what that measured: with an engine that is made up."""
+
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robot_rt_control.model.pose import Pose
+from robot_rt_control.planning.optimise.settings import Settings
+from robot_rt_control.planning.solve import verified
+from robot_rt_control.planning.task import PairGroup, Task
+
+TASK = Task(
+    workcell=Path(__file__).parents[4] / "config" / "pusher.yaml",
+    body="slider",
+    target=Pose(position=(0.23, 0.0, 0.05)),
+    pairs=(PairGroup(robot="pusher.tip", faces=("back",)),),
+    time=3.0,
+    steps=30,
+)
+
+
+class Engine:
+    """In which the body ends `far` [m] beyond where the planner's engine says."""
+
+    def __init__(self, far, cancel=None):
+        self.far, self.cancel, self.plans = far, cancel, []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def play(self, plan, workcell, *, speeds=(1.0,), check):
+        assert workcell == TASK.workcell
+        self.plans.append(plan)
+        if self.cancel is not None:
+            self.cancel.set()
+        check()
+        position = plan.body_position[-1] + np.array([self.far, 0.0, 0.0])
+        error = plan.error_of(position, plan.body_rotation[-1])
+        row = {"engine": "made up", "rests": True, "position": position.tolist(), "error_to_target": error.position}
+        return [{**row, "speed": speed, "orientation_error": error.orientation} for speed in speeds]
+
+
+def solve(engine, **options):
+    return verified.solve(TASK, Settings(threads=1), player=lambda: engine, **options)
+
+
+@pytest.mark.long
+def test_V30_what_the_other_engine_measured_corrects_the_aim_once():
+    engine, told, begun = Engine(0.004), [], []
+    found = solve(engine, played=told.append, planned=begun.append)
+    assert found.success, found.message
+    first, second = engine.plans
+    assert second.body_position[-1, 0] == pytest.approx(first.body_position[-1, 0] - 0.004, abs=0.001)
+    assert [its.aimed for its in told] == [False, True] and len(begun) == 2
+    assert found.plan.header["target"] == first.header["target"] and found.plan.header["task"] == first.header["task"]
+    assert found.plan.header["verification"]["replays"][0]["error_to_target"] < 0.0015
+    assert found.plan.header["verification"]["mujoco"]["position_error"] < 0.001, "of what it aims at"
+
+
+@pytest.mark.long
+def test_V28_far_from_what_was_planned_it_is_planned_and_not_verified():
+    engine = Engine(0.05)
+    found = solve(engine)
+    assert len(engine.plans) == 1, "nothing to be aimed better"
+    assert not found.success and found.plan.header["success"]
+    assert "in made up at speed 1 the body ends 49.8 mm" in found.message
+
+
+@pytest.mark.long
+def test_V13_a_cancel_breaks_a_verification_off():
+    cancel = threading.Event()
+    found = solve(Engine(0.0, cancel), cancel=cancel)
+    assert not found.success and found.message == "cancelled: planned, not verified" and found.plan is not None
