@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import foxglove
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -117,7 +117,7 @@ class Bridge:
             host="127.0.0.1",
             port=port,
             capabilities=[],
-            server_listener=self._listener,
+            server_listener=cast(Any, self._listener),  # the callbacks that it lacks are for what clients may not do
             context=self._context,
             message_backlog_size=256,
         )
