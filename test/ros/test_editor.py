@@ -346,7 +346,7 @@ def test_E33_a_program_is_started_and_ended_from_its_page(page: Any, cell: DemoW
         page.get_by_label("robot (part)").select_option("arm")
         page.get_by_label("wait [s]").fill("-1")
         page.get_by_role("button", name="Start hold_for").click()
-        page.get_by_text("from 0").first.wait_for()
+        page.get_by_text("out of range").first.wait_for()
         assert "hold_for" not in [state.program for state in client.program_states.values()]
         page.get_by_label("wait [s]").fill("0.2")
         page.get_by_role("button", name="Start hold_for").click()
