@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from memory_robot import MemoryRobot
-from pages import SEARCH, draw_link, node, overlaps, serious, settled, text_of
+from pages import SEARCH, node, overlaps, serious, settled, text_of
 
 from robot_rt_control.blueprint.graph import events
 from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
@@ -134,13 +134,6 @@ def test_somebody_who_does_not_program_builds_a_blueprint(
         page.keyboard.press("Enter")
         settled(page)
 
-    def leads(source: str, result: str, target: str) -> None:
-        settled(page)
-        draw_link(page, source, result, target)
-        way = f"From {source} on {result} to {target}"
-        page.locator(f".react-flow__edge[aria-label='{way}']").wait_for(state="attached")
-        settled(page)
-
     film()
     page.get_by_role("button", name="New blueprint").last.click()
     put("Name", "Pick and inspect")
@@ -179,9 +172,13 @@ def test_somebody_who_does_not_program_builds_a_blueprint(
     page.get_by_role("button", name="Fit", exact=True).click()
     settled(page)
     film()
-    leads("Pick_it", "failure", "Help")
-    leads("Help", "try_again", "Pick_it")
-    # By the form: what follows the answers.
+    # By the forms: what follows.
+    node(page, "Pick_it").click()
+    page.get_by_role("button", name="Add what follows").click()
+    settled(page)
+    page.get_by_label("Result 2").select_option(label="any failure")
+    page.get_by_label("Goes to 2").select_option(label="Help!")
+    settled(page)
     node(page, "Which_of_three").click()
     page.get_by_label("Result 1").select_option(label="good")
     for n, (answer, to) in enumerate((("rework", "Rework"), ("try again", "Pick it")), 2):
@@ -192,10 +189,12 @@ def test_somebody_who_does_not_program_builds_a_blueprint(
         settled(page)
     film()
     node(page, "Help").click()
-    page.get_by_role("button", name="Add what follows").click()
-    settled(page)
-    page.get_by_label("Result 2").select_option(label="leave it")
-    page.get_by_label("Goes to 2").select_option(label="ends: failed")
+    for n, (answer, to) in enumerate((("try again", "Pick it"), ("leave it", "ends: failed")), 1):
+        page.get_by_role("button", name="Add what follows").click()
+        settled(page)
+        page.get_by_label(f"Result {n}").select_option(label=answer)
+        page.get_by_label(f"Goes to {n}").select_option(label=to)
+        settled(page)
     settled(page)
     page.get_by_text("No mistakes.").wait_for()
     film()

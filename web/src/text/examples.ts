@@ -68,7 +68,10 @@ nodes:
     then: [{on: done, go: there}, {on: failure, go: help}]
   help:
     title: Ask for help
-    ask: {text: I cannot get it. Is it at its place?, answers: [try_again, leave_it], titles: {try_again: try again, leave_it: leave it}}
+    ask:
+      text: I cannot get it. Is it at its place?
+      answers: [try_again, leave_it]
+      titles: {try_again: try again, leave_it: leave it}
     then: [{on: try_again, go: pick}, {on: leave_it, end: nothing}]
   there: {title: It is there, say: It is in its place}
 `,

@@ -1,4 +1,4 @@
-// Names that people use, in a text: of the skill, of nodes, of the answers of a question. Identifiers are made from them.
+// Names that people use, in a text: of the skill, of nodes, of the answers of a question.
 
 import { changeCandidate, freeId, renameNode, valueAt } from './blueprint_edits.ts';
 import { renameInFolds } from './folds.ts';

@@ -284,26 +284,7 @@ export function Files() {
                                         ≠
                                     </button>
                                 )}
-                                {!it.me.onlyWatches && (
-                                    <button
-                                        className="small"
-                                        aria-label={t('Delete {name}', { name: skill.name })}
-                                        title={t('Delete all versions')}
-                                        onClick={() =>
-                                            it.talk.confirm(
-                                                t(
-                                                    'Delete the only version of {name}? It stays in the bin for 30 days.|' +
-                                                        'Delete all {n} versions of {name}? They stay in the bin ' +
-                                                        'for 30 days.',
-                                                    { n: skill.versions.length, name: skill.name },
-                                                ),
-                                                t('Delete'),
-                                                () => void it.shelf.deleteSkill(skill.name),
-                                            )
-                                        }>
-                                        ×
-                                    </button>
-                                )}
+                                {!it.me.onlyWatches && <DeleteSkill skill={skill} />}
                             </>
                         )}
                     </div>
@@ -318,6 +299,24 @@ export function Files() {
             <Bin />
             <ProgramIndex />
         </div>
+    );
+}
+
+function DeleteSkill({ skill }: { skill: SkillInfo }) {
+    const it = useStill();
+    const question = t(
+        'Delete the only version of {name}? It stays in the bin for 30 days.|' +
+            'Delete all {n} versions of {name}? They stay in the bin for 30 days.',
+        { n: skill.versions.length, name: skill.name },
+    );
+    return (
+        <button
+            className="small"
+            aria-label={t('Delete {name}', { name: skill.name })}
+            title={t('Delete all versions')}
+            onClick={() => it.talk.confirm(question, t('Delete'), () => void it.shelf.deleteSkill(skill.name))}>
+            ×
+        </button>
     );
 }
 
