@@ -137,7 +137,8 @@ def test_E29_a_recording_speaks_it_too(abroad: Callable[..., Any], tmp_path: Pat
     names = workcell.joint_state_names()
     parts = {part.name: list(names.get(part.name, ())) for part in workcell.parts}
     path = write_recording(tmp_path / "a.mcap", 200, urdf=workcell.robot_description(), parts=parts)
-    chinese, complaints = texts_of("zh"), []
+    chinese = texts_of("zh")
+    complaints: list[str] = []
     recordings = opened([path])
     with served_by(lambda port: PastServer(recordings, port=port)) as served:
         page = abroad("zh-CN", viewport=PHONE).new_page()

@@ -66,7 +66,7 @@ class _Offered:
 
 
 @dataclass
-class _Listener:
+class _Listener(foxglove.ServerListener):
     """Called by threads of the server."""
 
     changed: threading.Event

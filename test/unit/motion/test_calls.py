@@ -23,10 +23,10 @@ def motions(n: int, count: int) -> list[list[np.ndarray]]:
 @pytest.mark.parametrize("duration", [0.0, 20.0])
 def test_a_motion_and_its_samples_are_those_of_the_tick(n: int, duration: float) -> None:
     zero, times = np.zeros(n), np.linspace(-0.5, 25.0, 60)
-    for q0, q1, *limits in motions(n, 20):
+    for q0, q1, vmax, amax, jmax in motions(n, 20):
         expected = np.zeros(n, profile_dtype)
-        assert plan_position_in(expected, n, q0, zero, zero, q1, *limits, duration) == OK
-        found = planned(q0, q1, *limits, duration)
+        assert plan_position_in(expected, n, q0, zero, zero, q1, vmax, amax, jmax, duration) == OK
+        found = planned(q0, q1, vmax, amax, jmax, duration)
         assert found is not None and found.tobytes() == expected.tobytes()
         samples = sampled(found, times)
         assert [s.shape for s in samples] == [(60, n)] * 3
