@@ -139,4 +139,4 @@ def test_V31_a_straight_push_is_as_exact_as_three_lines_of_move_linear(distance:
         moved = plan_replay.body_pose(plan_replay.simulation(client), "box").position[0] - 0.6
     assert moved == pytest.approx(distance, abs=0.01), "the script pushes, too"
     assert row["error_to_target"] <= max(abs(moved - distance), 1e-3)
-    assert max(forces) > 0.155 * 9.81 * 0.25 and row["peak"] < 10.0, "no blow: of 28 N before lines came first"
+    assert max(forces) > 0.155 * 9.81 * 0.25 and row["peak"] < 5.0, "no blow, which has 28 N"
