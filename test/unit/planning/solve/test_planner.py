@@ -91,6 +91,7 @@ def test_V31_a_duration_that_is_left_open_is_chosen_so_that_a_straight_push_is_s
     speed = np.diff(found.plan.body_position[:, 0]) / 0.05
     assert np.diff(speed).min() / 0.05 > -0.6 * 0.3 * 9.81, "braked by less than friction could"
     fixed = plan(push((0.05, 0.0)), Settings(slow=False))
+    assert fixed.plan is not None
     assert not any(start.startswith("line") for start in fixed.starts) and fixed.plan.header["time"] == 1.0
 
 

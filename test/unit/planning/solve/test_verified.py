@@ -9,6 +9,7 @@ import pytest
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.planning.optimise.settings import Settings
 from robot_rt_control.planning.solve import verified
+from robot_rt_control.planning.solve.planner import Result
 from robot_rt_control.planning.task import PairGroup, Task
 
 TASK = Task(
@@ -51,7 +52,9 @@ def solve(engine, **options):
 
 @pytest.mark.long
 def test_V30_what_the_other_engine_measured_corrects_the_aim_once():
-    engine, told, begun = Engine(0.004), [], []
+    engine = Engine(0.004)
+    told: list[verified.Played] = []
+    begun: list[Result] = []
     found = solve(engine, played=told.append, planned=begun.append)
     assert found.success, found.message
     first, second = engine.plans
