@@ -87,7 +87,8 @@ def test_V31_a_duration_that_is_left_open_is_chosen_so_that_a_straight_push_is_s
     """5 cm, and 10 cm to the side from before the box: each a line, and slow enough for friction to brake the box."""
     found = check(push((0.05, 0.0), at_most=6.0))
     assert found.start == "line arm.peg box.back" and found.plan.header["convergence"] == []
-    assert 1.0 < found.plan.header["time"] <= 6.0 and found.plan.header["steps"] == round(20 * found.plan.header["time"])
+    time, steps = found.plan.header["time"], found.plan.header["steps"]
+    assert 1.0 < time <= 6.0 and steps == round(20 * time)
     speed = np.diff(found.plan.body_position[:, 0]) / 0.05
     assert np.diff(speed).min() / 0.05 > -0.6 * 0.3 * 9.81, "braked by less than friction could"
     fixed = plan(push((0.05, 0.0)), Settings(slow=False))

@@ -71,7 +71,9 @@ def test_V28_far_from_what_was_planned_it_is_planned_and_not_verified():
     found = solve(engine)
     assert len(engine.plans) == 1, "nothing to be aimed better"
     assert not found.success and found.plan.header["success"]
-    assert "in made up at speed 1 the body ends 49.8 mm" in found.message
+    error = found.plan.header["verification"]["replays"][0]["error_to_target"]
+    assert error == pytest.approx(0.05, abs=0.002)
+    assert f"in made up at speed 1 the body ends {1e3 * error:.1f} mm" in found.message
 
 
 @pytest.mark.long
