@@ -50,7 +50,6 @@ def solve(engine, **options):
     return verified.solve(TASK, Settings(threads=1), player=lambda: engine, **options)
 
 
-@pytest.mark.long
 def test_V30_what_the_other_engine_measured_corrects_the_aim_once():
     engine = Engine(0.004)
     told: list[verified.Played] = []
@@ -65,7 +64,6 @@ def test_V30_what_the_other_engine_measured_corrects_the_aim_once():
     assert found.plan.header["verification"]["mujoco"]["position_error"] < 0.001, "of what it aims at"
 
 
-@pytest.mark.long
 def test_V28_far_from_what_was_planned_it_is_planned_and_not_verified():
     engine = Engine(0.05)
     found = solve(engine)
@@ -76,7 +74,6 @@ def test_V28_far_from_what_was_planned_it_is_planned_and_not_verified():
     assert f"in made up at speed 1 the body ends {1e3 * error:.1f} mm" in found.message
 
 
-@pytest.mark.long
 def test_V13_a_cancel_breaks_a_verification_off():
     cancel = threading.Event()
     found = solve(Engine(0.0, cancel), cancel=cancel)
