@@ -77,7 +77,7 @@ class Planner:
         assert self.goals.wait_for_server(PATIENCE_S)
         self.feedback: list[Any] = []
 
-    def task(self, *, steps: int = 10, start: str = "", distance: str = "$distance") -> str:
+    def task(self, *, steps: int = 20, start: str = "", distance: str = "$distance") -> str:
         return f"""
 name: slide
 workcell: {self.file}
@@ -86,7 +86,7 @@ target: {{by: [{distance}, 0, 0]}}
 parts: {{pusher: {{control: velocity}}}}
 pairs:
   - {{robot: pusher.tip, faces: [back]}}
-horizon: {{time: 1.0, steps: {steps}}}
+horizon: {{time: 2.0, steps: {steps}}}
 parameters:
   distance: {{unit: m, default: 0.1}}
 {start}
@@ -169,15 +169,16 @@ def test_a_plan_with_feedback_markers_and_a_trajectory(planner: Planner, client:
     assert result.parts == ["pusher"]
     (trajectory,) = result.trajectories
     assert list(trajectory.joint_names) == list(client.parts()[0].joint_names)
-    assert len(trajectory.points) == 12  # 10 control steps and one to come to rest
+    assert len(trajectory.points) == 22  # 20 control steps and one to come to rest
     last = trajectory.points[-1]
-    assert last.time_from_start.sec == 1 and last.time_from_start.nanosec == 100_000_000
+    assert last.time_from_start.sec == 2 and last.time_from_start.nanosec == 100_000_000
     assert last.positions[0] == pytest.approx(plan.position[-1, 0], abs=0.05) and list(last.velocities) == [0.0]
     phases = [feedback.phase for feedback in planner.feedback]
     assert phases[0] == "reading"
     assert phases[-1] == "verifying" and planner.feedback[-1].best_position_error == result.position_error
-    told = [feedback for feedback in planner.feedback if feedback.iteration]
-    assert told and all(math.isfinite(f.cost) and f.elapsed > 0.0 and f.start for f in told)
+    told = [feedback for feedback in planner.feedback if feedback.iteration]  # a straight push needs none
+    assert all(math.isfinite(f.cost) and f.elapsed > 0.0 and f.start for f in told)
+    assert any(f.start.startswith("line ") for f in planner.feedback)
     assert result.contact_peak > 0.0 and result.contact_impulse > 0.0
     wait_for(lambda: shown and "contact_path" in shown[-1])
     assert {"contact_target", "contact_faces"} <= shown[-1]
@@ -236,10 +237,11 @@ def position(client: Client) -> float:
 def test_a_plan_is_run_and_a_cancel_stops_it(planner: Planner, client: Client) -> None:
     """From where the camera sees the slider, and the joint is measured."""
     status, result = planner.plan(planner.task(start="start: {pose: camera}"), execute=True, from_measured=True)
-    assert status == GoalStatus.STATUS_SUCCEEDED, result.message
+    assert status == GoalStatus.STATUS_ABORTED and not result.success, "nothing moves the slider of the mock"
+    assert "'slider' after the plan; expected within 3.0 mm and 0.050 rad; got 100.0 mm" in result.message
     assert Plan.load(result.plan_file).header["target"][0][0] == pytest.approx(0.24)
     phases = list(dict.fromkeys(feedback.phase for feedback in planner.feedback))
-    assert phases[-2:] == ["approach", "motion"] and result.success
+    assert phases[-2:] == ["approach", "motion"]
     end = result.trajectories[0].points[-1].positions[0]
     assert position(client) == pytest.approx(end, abs=1e-3)
     handle = planner.send(planner.task(), execute=True)  # it goes back first

@@ -227,8 +227,8 @@ class _Checked:
         slide = self._slide(arm)
         if missing > slide:
             expected = f"within reach: {arm.reach:.2f} m of {robot}"
-            far = f"{arm.reach + missing:.2f} m: {missing:.2f} m are missing"
-            got = f"{far}; after a blow it slides {slide:.2f} m at most"
+            lacks = f"{arm.reach + missing:.2f} m: {missing:.2f} m are missing"
+            got = f"{lacks}; after a blow it slides {slide:.2f} m at most"
             yield "target", DefinitionError("target", expected=expected, got=got)
 
     def _slide(self, arm: _Arm) -> float:
@@ -270,10 +270,13 @@ class _Checked:
             base = X[:3, 3].copy() if base is None else base
             if joint.type == "prismatic":
                 reach += max(abs(joint.lower), abs(joint.upper))
-            levers.append((joint, reach))
+            levers.append((joint.type == "prismatic", joint.velocity, reach))
         if base is None or not math.isfinite(reach):
             return None
-        speeds = [its.velocity * (1.0 if its.type == "prismatic" else reach - before + size) for its, before in levers]
+        speeds = [
+            math.inf if velocity is None else velocity * (1.0 if straight else reach - before + size)
+            for straight, velocity, before in levers
+        ]
         return _Arm(base=base, reach=reach, speed=max(speeds)) if np.isfinite(speeds).all() else None
 
 

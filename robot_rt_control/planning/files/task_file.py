@@ -211,7 +211,7 @@ class _TaskReader:
             at_most=at_most,
             at_rest=self.content.target.rest,
         )
-        if start_from != "measured" and not self.substitution.is_sampled(self.substitution.used):
+        if start_from != "measured" and not self.substitution.is_sampled(frozenset(self.substitution.used)):
             for key, error in impossible(task, self.cell):
                 with self.item(key):
                     raise error
@@ -416,13 +416,13 @@ class _TaskReader:
     def _at_most(self, time: float) -> float | None:
         if self.content.duration is None:
             return None
+        found = time
         with self.item("duration", "at_most"):
             of = "duration: at_most"
             found = self.number(self.content.duration.at_most, of, "s")
             if not (math.isfinite(found) and found >= time - 1e-9):
                 raise DefinitionError(of, expected=f"at least the horizon's {time:g} s", got=f"{found:g} s")
-            return found
-        return None
+        return found
 
     def _goal(self) -> tuple[Goal, frozenset[str]]:
         keys = self.content.target

@@ -21,8 +21,12 @@ Array = NDArray[np.float64]
 
 _CLEARANCE = 0.03
 """[m] between geometry and body on the way around it."""
-_TOUCH = 0.001
-"""[m] between them where the geometry halts before it touches."""
+_TOUCH = 0.002
+"""[m] between them where the geometry halts; from there it creeps on,"""
+_FELT = 0.0005
+"""[m] beyond the face: engines differ by a millimetre in where geometries touch."""
+_CREEPING = 3.0
+"""Time per length of that, of that of free motion."""
 _APART = 0.02
 """[m] Nearer to the body, a path is about to push it."""
 _LEAST_PUSH = 0.02
@@ -121,10 +125,12 @@ def path(
         lines.append((np.array(around), 1.0))
         after = contact + push.length * inward
         places += [(place, contact, np.zeros(3)), (place, contact, inward)]
+        begin = before
         if halting:
-            lines.append((np.array([before, touch]), 1.0))
-            places.insert(-1, (place, contact, np.zeros(3)))
-        lines.append((np.array([touch if halting else before, after]), _PUSHING))
+            begin = contact + _FELT * inward
+            lines += [(np.array([before, touch]), 1.0), (np.array([touch, begin]), _CREEPING)]
+            places[-1:] = [(place, contact, np.zeros(3)), (place, contact, inward), (place, contact, inward)]
+        lines.append((np.array([begin, after]), _PUSHING))
         place = place + push.length * inward
         at = after
     centers, which = _timed(lines, steps, share)

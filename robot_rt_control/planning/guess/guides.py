@@ -15,12 +15,17 @@ from robot_rt_control.planning.optimise.problem import Problem
 
 Array = NDArray[np.float64]
 
+_HASTE = 1.3
+"""Factor of the horizon: a line that needs longer is no slow push any more."""
+
 
 def lines_of(problem: Problem) -> list[tuple[str, Callable[[Dynamics, float], Array]]]:
     """Name and inputs of each straight push that is slow enough for friction to hold the body; see `Pushing.line`."""
     if problem.task.steps < LEAST_STEPS or not problem.scene.actuated.velocity_driven.all():
         return []
     pushing = Pushing(problem)
+    if pushing.needed_time(slow=True) > _HASTE * problem.task.time:
+        return []
     return [(name, partial(pushing.line, geom=geom, row=row)) for name, geom, row in pushing.pushes()]
 
 

@@ -449,7 +449,7 @@ class _Planning:
 
 def task_digest(task: Task) -> str:
     """Digest of the whole task, without its workcell's content."""
-    values = {
+    values: dict[str, Any] = {
         "body": task.body,
         "target": task.target.model_dump(mode="json"),
         "pairs": [[group.robot, list(group.faces), group.curvature] for group in task.pairs],

@@ -10,11 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robot_rt_control.planning.files.from_file import prepared
+from robot_rt_control.client import Action
+from robot_rt_control.planning.files.from_file import plan_file, prepared
 from robot_rt_control.planning.files.task_file import read_task
 from robot_rt_control.planning.plan.plan import Plan
 from robot_rt_control.planning.solve.planner import plan as solve
 from robot_rt_control.testing import plan_replay
+from robot_rt_control.testing.lockstep_client import LockstepClient
 
 pytestmark = pytest.mark.timeout(600)  # with an empty cache, the loop is compiled first
 CONFIG = Path(__file__).parents[3] / "config"
@@ -116,3 +118,25 @@ def test_V16_a_held_body_creeps_slowly_until_a_finger_keeps_its_place(monkeypatc
     assert np.linalg.norm(np.diff(held, axis=0), axis=1).max() < 1e-3 * 0.1, "slower than 1 mm/s"
     assert found.rests and found.normalized_error <= 0.05 and found.orientation_error <= 0.05
     assert found.peak > 0.0 < found.impulse
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("distance", "time"), [(0.1, 1.5), (0.05, 1.0)])
+def test_V31_a_straight_push_is_as_exact_as_three_lines_of_move_linear(distance: float, time: float) -> None:
+    """To the face, as far as the target, and back."""
+    result = plan_file("push_box", distance=distance, time=time)
+    assert result.success and result.plan is not None, result.message
+    (row,) = result.plan.header["verification"]["replays"]
+    assert row["error_to_target"] <= 1e-3
+    gap = float(result.plan.distance[0, result.plan.header["pairs"].index("arm.peg box.back")])
+    with LockstepClient(CONFIG / "push.yaml") as client, client.session("arm") as session:
+        world, forces = plan_replay.simulation(client).world, list[float]()
+        client.cell.after_tick.append(lambda: forces.append(world.contact_force("box", "arm")))
+        for i, way in enumerate((gap - 0.001, distance + 0.001, -0.05)):
+            session.add(Action(f"line_{i}", "move_linear", offset=[way, 0.0, 0.0], speed=0.1))
+            session.start(f"line_{i}")
+            session.wait_until(f"line_{i}.is_settled", timeout_s=60.0)
+        moved = plan_replay.body_pose(plan_replay.simulation(client), "box").position[0] - 0.6
+    assert moved == pytest.approx(distance, abs=0.01), "the script pushes, too"
+    assert row["error_to_target"] <= max(abs(moved - distance), 1e-3)
+    assert max(forces) > 0.155 * 9.81 * 0.25 and row["peak"] < 5.0, "no blow, which has 28 N"

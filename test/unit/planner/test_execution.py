@@ -43,9 +43,9 @@ def test_V16_it_approaches_runs_and_comes_back(client: LockstepClient) -> None:
     assert phases == ["approach", "motion"] and 0 < tick <= client.cell.tick - 1000
     assert measured(client, PUSHER, ["pusher"]).joints["pusher"][0] == pytest.approx(0.07, abs=1e-4)
     retreat(client, moving())
-    found = measured(client, PUSHER, ["pusher"], "camera")
-    assert found.joints["pusher"][0] == pytest.approx(0.02, abs=1e-4)
-    assert found.body is not None and found.body.position == pytest.approx((0.13, 0.0, 0.05))
+    back = measured(client, PUSHER, ["pusher"], "camera")
+    assert back.joints["pusher"][0] == pytest.approx(0.02, abs=1e-4)
+    assert back.body is not None and back.body.position == pytest.approx((0.13, 0.0, 0.05))
     assert client.sessions() == []
 
 

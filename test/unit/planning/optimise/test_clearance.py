@@ -105,7 +105,7 @@ def test_V26_the_depth_of_a_pair_is_that_of_all_time_steps():
     found = dynamics.roll_out(inputs)
     ends = min(dynamics._gap(knot) for knot in found.knots)
     dynamics.close()
-    assert found.gap.shape == (20,) and found.gap.min() < min(ends, 0.0) - 1e-5
+    assert found.gap is not None and found.gap.shape == (20,) and found.gap.min() < min(ends, 0.0) - 1e-5
 
 
 def test_V26_a_link_that_stands_on_something_at_the_start_is_not_looked_at(problem):
