@@ -239,7 +239,8 @@ function Guide({
             <HeldButton {...button} label={label} shown={label} isWide />
             <p className="hint">
                 {t(
-                    'While it is held, the arm carries its own weight and what its tool is known to weigh, and follows ' +
+                    'While it is held, the arm carries its own weight and what its tool is known to weigh, ' +
+                        'and follows ' +
                         'your hand slowly. It sinks or rises if that is wrong. Let go, and it brakes and holds.',
                 )}
             </p>
