@@ -713,7 +713,7 @@ def test_three_hundred_nodes(come: Callable[..., Any], picture: Any) -> None:
     page.on("response", lambda response: asked.append(response) if response.url.endswith("/api/layout") else None)
     open_text(page, large(300))
     page.get_by_role("button", name="Fit", exact=True).click()
-    page.wait_for_function("document.querySelectorAll('.react-flow__node').length > 20")  # those that can be seen
+    page.wait_for_function("() => document.querySelectorAll('.react-flow__node').length > 20")  # those that can be seen
     assert overlaps(page) == []
     request, answer = asked[-1].request.post_data_json, asked[-1].json()
     boxes = [(*answer["places"][id], width, height) for id, width, height in request["boxes"]]
