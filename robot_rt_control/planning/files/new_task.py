@@ -65,6 +65,7 @@ def new_task(workcell: str, *, name: str, folder: Path, body: str = "") -> str:
             *_comment(f"robot: one of {', '.join(link for link, solid in cell.links.items() if solid)}"),
             *_comment(f"faces: some of {', '.join(faces)}"),
             "horizon: {time: 1.5, steps: 30}  # control steps of 50 ms; their duration is a multiple of 5 ms",
+            "duration: {at_most: 6}  # the planner may take as long, to push slowly; without it: the horizon's time",
             "start: {from: workcell}  # or measured, or given by joints: {part: [...]}, body: {position: [...]}",
             "parameters:",
             "  distance: {unit: m, default: 0.1, description: way of the body along x}",
