@@ -15,7 +15,8 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,8 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTH, COLOURS, GAP = 1000, 256, 8
 """Pages show no more; so a picture stays below 120 kB."""
 _PATIENCE_MS = 120_000.0
+_VIEW = "document.querySelector('.robot-scene')?.view"
+_BACK_TICKS = 4000
 
 
 def kept(source: Path, name: str) -> None:
@@ -175,8 +178,9 @@ def of_compared(folder: Path) -> None:
     kept(folder / "beside_ros2_control.png", "compared")
 
 
-def of_view(folder: Path) -> None:
-    """The view of the workcell, while the arm moves along a line."""
+@contextmanager
+def viewed(folder: Path) -> Iterator[tuple[Client, Any]]:
+    """A client of a simulated arm, and a page that shows it."""
     from playwright.sync_api import sync_playwright
 
     arguments = ["--workcell", "iiwa", "--controllers", "false", "--view", "--editor-port", "0"]
@@ -188,32 +192,25 @@ def of_view(folder: Path) -> None:
     ):
         workcell.wait_until_ready(client, lambda _: None, 900.0)
         page = browser_page(playwright, re.findall(r"http://127\.0\.0\.1:\d+/\S*", log.read_text())[0])
-        view = "document.querySelector('.robot-scene')?.view"
-        page.wait_for_function(f"() => {view}?.shown")
-        with client.session("arm") as session:
-            session.add(Action("line", "move_linear", offset=[0.0, 0.35, -0.25], speed=0.1))
-            session.start("line")
-            page.wait_for_function(f"() => {view}.shapes.drawn.length > 2")
-            page.wait_for_timeout(1500)
-            page.screenshot(path=str(folder / "view.png"))
+        page.wait_for_function(f"() => {_VIEW}?.shown")
+        yield client, page
         page.context.close()
+
+
+def of_view(folder: Path) -> None:
+    """The view of the workcell, while the arm moves along a line."""
+    with viewed(folder) as (client, page), client.session("arm") as session:
+        session.add(Action("line", "move_linear", offset=[0.0, 0.35, -0.25], speed=0.1))
+        session.start("line")
+        page.wait_for_function(f"() => {_VIEW}.shapes.drawn.length > 2")
+        page.wait_for_timeout(1500)
+        page.screenshot(path=str(folder / "view.png"))
     kept(folder / "view.png", "view")
 
 
 def of_timeline(folder: Path) -> None:
-    """The timeline, while two actions are switched by a rangefinder."""
-    from playwright.sync_api import sync_playwright
-
-    arguments = ["--workcell", "iiwa", "--controllers", "false", "--view", "--editor-port", "0"]
-    log = folder / "workcell.log"
-    with (
-        DemoWorkcell(arguments, log, environment={"XDG_DATA_HOME": str(folder)}) as workcell,
-        Client("pictures", timeout_s=60.0) as client,
-        sync_playwright() as playwright,
-    ):
-        workcell.wait_until_ready(client, lambda _: None, 900.0)
-        page = browser_page(playwright, re.findall(r"http://127\.0\.0\.1:\d+/\S*", log.read_text())[0])
-        page.wait_for_function("() => document.querySelector('.robot-scene')?.view?.shown")
+    """The timeline, while two actions are switched by a rangefinder; and the view, some seconds back."""
+    with viewed(folder) as (client, page), client.session("arm") as session:
         page.get_by_role("button", name="Timeline", exact=True).click()
         page.wait_for_function("() => document.querySelector('.timeline-panel')?.source?.range")
         for name in ("rangefinder.distance", "arm.velocity[1]", "arm.velocity[3]"):
@@ -221,19 +218,26 @@ def of_timeline(folder: Path) -> None:
             page.keyboard.press("Enter")
         page.get_by_text("Reactions", exact=True).click()
         distance = variable("rangefinder.distance")
-        with client.session("arm") as session:
-            session.add(
-                Action("down", "velocity_move", linear=[0, 0, -0.1],
-                       reactions=[Reaction(distance < 0.35, start="up", name="near")]),
-                Action("up", "velocity_move", linear=[0, 0, 0.1],
-                       reactions=[Reaction(distance > 0.50, start="down", name="far")]),
-            )  # fmt: skip
-            session.start("down")
-            page.locator(".timeline-reaction").wait_for()
-            page.wait_for_timeout(10_000)
-            page.screenshot(path=str(folder / "timeline.png"))
-        page.context.close()
+        session.add(
+            Action("down", "velocity_move", linear=[0, 0, -0.1],
+                   reactions=[Reaction(distance < 0.35, start="up", name="near")]),
+            Action("up", "velocity_move", linear=[0, 0, 0.1],
+                   reactions=[Reaction(distance > 0.50, start="down", name="far")]),
+        )  # fmt: skip
+        session.start("down")
+        page.locator(".timeline-reaction").wait_for()
+        page.wait_for_timeout(10_000)
+        page.screenshot(path=str(folder / "timeline.png"))
+        page.get_by_role("button", name="Timeline", exact=True).click()
+        page.get_by_role("button", name="Back in time", exact=True).click()
+        page.wait_for_timeout(12_000)
+        moment = page.get_by_label("Moment")
+        moment.fill(str(int(moment.get_attribute("max")) - _BACK_TICKS))
+        page.get_by_text("THE PAST").wait_for()
+        page.wait_for_timeout(3000)
+        page.screenshot(path=str(folder / "past.png"))
     kept(folder / "timeline.png", "timeline")
+    kept(folder / "past.png", "past")
 
 
 def browser_page(playwright: Any, link: str) -> Any:
