@@ -162,7 +162,7 @@ class Scenes:
                 return self._shapes
             self._shown_shapes = shapes
             # The page colors the links of a faulted part by itself.
-            found = [shape for shape in shapes if _is_finite(shape) and shape["namespace"] != "faults"]
+            found = [shape for shape in shapes if _is_finite(shape) and shape.get("namespace") != "faults"]
             self._shapes = json.dumps({"shapes": found}, allow_nan=False, separators=(",", ":"))
         return self._shapes
 

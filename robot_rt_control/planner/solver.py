@@ -24,7 +24,7 @@ from robot_rt_control.planning.scene.scene import build_scene
 from robot_rt_control.planning.solve import verified
 from robot_rt_control.planning.solve.planner import Progress, Result
 from robot_rt_control.planning.task import Start, Task
-from robot_rt_control.vocabulary.errors import DefinitionError, raise_all
+from robot_rt_control.vocabulary.errors import DefinitionError
 
 
 def solve(job: Job, link: Link) -> Finished:
@@ -70,18 +70,7 @@ def solve(job: Job, link: Link) -> Finished:
 def _read(job: Job) -> TaskFile:
     """The task, with values for its parameters; a text without a workcell is for the running one."""
     values = {name: value for name, (value, _) in job.parameters.items()}
-    found = read_task(job.task, values)
-    raise_all(
-        DefinitionError(
-            f"parameter {name!r}: wrong unit",
-            expected=repr(found.parameters[name].unit),
-            got=repr(unit),
-            hint="Units are not converted",
-        )
-        for name, (_, unit) in job.parameters.items()
-        if unit and unit != found.parameters[name].unit
-    )
-    return found
+    return read_task(job.task, values, units={name: unit for name, (_, unit) in job.parameters.items()})
 
 
 def _from_measured(job: Job, found: TaskFile, link: Link) -> Task:

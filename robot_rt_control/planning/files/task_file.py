@@ -45,7 +45,7 @@ from robot_rt_control.text.document import Document, Step, read_text
 from robot_rt_control.text.mistakes import Mistakes
 from robot_rt_control.text.schema import read
 from robot_rt_control.vocabulary.capacities import MAX_PROGRAM_BYTES
-from robot_rt_control.vocabulary.errors import DefinitionError, unknown
+from robot_rt_control.vocabulary.errors import DefinitionError, raise_all, unknown
 
 Array = NDArray[np.float64]
 StartFrom = Literal["workcell", "measured", "given"]
@@ -133,6 +133,7 @@ def read_task(
     *,
     workcell: Path | None = None,
     sample: bool = False,
+    units: Mapping[str, str] | None = None,
 ) -> TaskFile:
     """Read a task. Neither MuJoCo nor PIQP is needed.
 
@@ -141,9 +142,10 @@ def read_task(
         parameters: values of the task's parameters; the others take their defaults.
         workcell: its file, in place of what the task says.
         sample: parameters without default and value take samples: for a check before use.
+        units: of values that came with one, by the parameter's name.
 
     Raises:
-        DefinitionError: the only mistake, with its line.
+        DefinitionError: the only mistake, with its line; or a value has another unit than its parameter.
         ProgramError: several, by line.
         CapacityError: the text is too large.
     """
@@ -153,7 +155,9 @@ def read_task(
         file = find_task(source)
         text, folder, label = read_text(file, MAX_PROGRAM_BYTES), file.parent, file.name
     document = Document(text, label, max_bytes=MAX_PROGRAM_BYTES)
-    return _TaskReader(document, folder, Path(label).stem, workcell).read(text, parameters or {}, sample=sample)
+    return _TaskReader(document, folder, Path(label).stem, workcell).read(
+        text, parameters or {}, sample=sample, units=units or {}
+    )
 
 
 class _TaskReader:
@@ -179,7 +183,8 @@ class _TaskReader:
         with self.mistakes.collect(self.document, *path):
             yield
 
-    def read(self, text: str, parameters: Mapping[str, Any], *, sample: bool) -> TaskFile:
+    def read(self, text: str, parameters: Mapping[str, Any], *, sample: bool, units: Mapping[str, str]) -> TaskFile:
+        self._check_units(units)
         self.substitution = Substitution(self._values(parameters, sample), {})
         self._read_cell()
         self._check_body()
@@ -230,6 +235,21 @@ class _TaskReader:
         )
 
     # --- parameters and numbers -----------------------------------------------------------------
+
+    def _check_units(self, units: Mapping[str, str]) -> None:
+        """Before anything is computed: a value in millimetres is no target 100 m away."""
+        declared = self.content.parameters
+        own = {name: (declared[name].unit if declared[name] else "") or "" for name in units if name in declared}
+        raise_all(
+            DefinitionError(
+                f"parameter {name!r}: wrong unit",
+                expected=repr(own[name]),
+                got=repr(unit),
+                hint="Units are not converted",
+            )
+            for name, unit in units.items()
+            if unit and name in own and unit != own[name]
+        )
 
     def _values(self, given: Mapping[str, Any], sample: bool) -> dict[str, KnownParameter]:
         declared = declared_parameters(self.content.parameters, self.document, self.mistakes)
@@ -522,5 +542,3 @@ class _TaskReader:
         except PydanticCustomError as error:
             expected = str((error.context or {}).get("expected"))
             raise DefinitionError(setting.name, expected=expected, got=f"{text} = {result.value!r}") from None
-
-
