@@ -290,7 +290,7 @@ def test_J8_a_cancel_reaches_a_goal_that_is_being_prepared_and_the_one_before(mo
 
 def test_its_state_at_a_time_is_asked(moveit: MoveIt):
     start = moveit.here()
-    handle = moveit.send(trajectory((2.0, moved(start, by=0.3))))
+    handle = moveit.send(trajectory((8.0, moved(start, by=0.3))))  # so long that it is still followed when it is asked
     wait(lambda: any(f.desired.positions[0] > start[0] + 0.05 for f in list(moveit.feedback)))
     seen = moveit.state()
     answer = moveit.query(seen.header.stamp)
