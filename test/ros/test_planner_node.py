@@ -94,8 +94,8 @@ parameters:
 
     @property
     def endless(self) -> str:
-        """Out of reach: tried for a long time."""
-        return self.task(distance="3.0")
+        """Out of reach without a blow: tried for a long time. Farther would be refused at once."""
+        return self.task(distance="0.9")
 
     def send(self, task: str, **fields: Any) -> Any:
         """The handle of an accepted goal; of a rejected one as well."""

@@ -337,6 +337,8 @@ def test_N54_messages_that_start_a_blueprint_are_heard_from_another_node_until_i
     assert all(values == ({"level": 2.0} if fits else {}) for fits, values in took)
     assert {fits for fits, _ in took} == {True, False}
     end()
+    while rig.connections._node.count_subscribers("levels") and time.monotonic() < deadline:
+        time.sleep(0.01)  # DDS tells it later
     assert rig.connections._node.count_subscribers("levels") == 0
 
 
