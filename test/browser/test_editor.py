@@ -662,7 +662,7 @@ def test_nothing_hinders_people_seriously_on_any_page(
     page.get_by_text("Commands").click()
     page.get_by_text("State variables").click()
     page.get_by_label("Watch a variable").fill("below.distance")
-    page.locator(".variables li").wait_for()
+    page.locator(".variables li.row").wait_for()
     look("start")
     page.get_by_role("button", name="Start tour").click()
     page.wait_for_selector(".question")

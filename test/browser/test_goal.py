@@ -154,10 +154,10 @@ def test_E31_keys_buttons_and_sliders_drag_it_too(
 ) -> None:
     page = show("b")
     state(page).get_by_text("The robot can be there.").wait_for()
-    page.get_by_label("The robot").first.focus()
+    page.get_by_label("The robot", exact=True).focus()
     page.keyboard.press("ArrowRight")
     until(page, lambda: numbers(page, "position", "b:")[0] == pytest.approx(P[0] + 0.01))
-    page.get_by_label("The robot").first.focus()
+    page.get_by_label("The robot", exact=True).focus()
     page.keyboard.press("PageDown")
     until(page, lambda: numbers(page, "position", "b:")[2] == pytest.approx(P[2] - 0.01))
     assert numbers(page, "orientation") == DOWN, "it was not turned"

@@ -308,6 +308,6 @@ def test_H16_stop_is_live_and_nothing_is_jogged_while_the_past_is_shown(
     button(page, "STOP").click()
     until(page, lambda: robot.stopped)
     button(page, "STOPPED").wait_for()
-    assert page.get_by_text("THE PAST").count() == 1
+    assert page.get_by_text("THE PAST", exact=True).count() == 1
     page.get_by_role("status").get_by_role("button", name="Now").click()
     page.get_by_text("The picture shows the past").wait_for(state="detached")

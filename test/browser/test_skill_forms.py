@@ -73,6 +73,7 @@ def test_starts_are_built_from_forms_and_mistakes_are_at_their_fields(
     page.get_by_label("Field of text 1, start 3", exact=True).fill("data")
     page.get_by_label("Field of text 1, start 3", exact=True).press("Enter")
     page.get_by_label("guest gets the field, start 3", exact=True).fill("datum")
+    page.get_by_label("guest gets the field, start 3", exact=True).press("Enter")
     start.get_by_text("field 'datum'").wait_for()
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Do not fill guest, start 3").click()

@@ -45,9 +45,16 @@ def press_and_release(page: Any, robot: MemoryRobot, press: Callable[[], object]
     stop(page).wait_for()
 
 
+def show_left(page: Any) -> None:
+    """A narrow page shows one column."""
+    choice = page.get_by_role("navigation", name="What is shown").get_by_role("button", name="Skills and files")
+    if choice.is_visible():
+        choice.click()
+
+
 DIALOGS = {
     "new": lambda page: page.get_by_role("button", name="New blueprint").last.click(),
-    "new_program": lambda page: (page.get_by_role("tab", name="Files").click(),
+    "new_program": lambda page: (show_left(page), page.get_by_role("tab", name="Files").click(),
                                  page.get_by_role("button", name="New program").click()),
     "help": lambda page: page.get_by_role("button", name="Keys and help").click(),
     "name": lambda page: page.get_by_title("Your name, as others see it").click(),

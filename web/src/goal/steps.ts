@@ -25,12 +25,12 @@ export function stepped(
     const unit = [0, 1, 2].map((i) => (i === axis ? direction : 0));
     if (!isTurn) {
         const way = inToolAxes ? turned(q, unit) : unit;
-        return { ...pose, position: pose.position.map((p, i) => p + step.metres * (way[i] ?? 0)) };
+        return { position: pose.position.map((p, i) => p + step.metres * (way[i] ?? 0)), orientation: q };
     }
     const half = (step.degrees * Math.PI) / 360;
     const [x = 0, y = 0, z = 0] = unit.map((each) => each * Math.sin(half));
     const by: Quaternion = [x, y, z, Math.cos(half)];
-    return { ...pose, orientation: inToolAxes ? product(q, by) : product(by, q) };
+    return { position: pose.position, orientation: inToolAxes ? product(q, by) : product(by, q) };
 }
 
 function product(a: Quaternion, b: Quaternion): Quaternion {

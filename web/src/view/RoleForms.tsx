@@ -19,7 +19,7 @@ export function RoleForms({ content, mistakes = [] }: { content: Json; mistakes?
     const put = (role: string, key: string, value: Value | undefined): void =>
         it.docs.edit((text) => setField(text, ['roles', role, key], value));
     return (
-        <details open={Object.keys(roles).length > 0 || undefined}>
+        <details open={it.docs.doc?.graph.isProgram || Object.keys(roles).length > 0 || undefined}>
             <summary>
                 {t('Roles: the parts that it needs')} <span className="quiet">{Object.keys(roles).length}</span>
             </summary>
