@@ -27,6 +27,9 @@ const KEYS: Record<string, [number, number]> = {
 /** [rad or m] Of a joint without limits. */
 const FAR = 2 * Math.PI;
 
+/** [rad or m] Of sliders, which stand at multiples of it. */
+const FINE = 0.001;
+
 /** Below the scene: the goals of the selected node, drawn as a ghost; handles, keys and sliders drag it. */
 export function GoalPanel({ view }: { view: View }) {
     const it = useStore();
@@ -198,9 +201,9 @@ function Drawn({ view, goal, mayDrag }: { view: View; goal: Goal; mayDrag: boole
                             <input
                                 type="range"
                                 disabled={!mayDrag}
-                                min={goal.part.position_lower[j] ?? -FAR}
-                                max={goal.part.position_upper[j] ?? FAR}
-                                step={0.001}
+                                min={Math.ceil((goal.part.position_lower[j] ?? -FAR) / FINE) * FINE}
+                                max={Math.floor((goal.part.position_upper[j] ?? FAR) / FINE) * FINE}
+                                step={FINE}
                                 value={q[j] ?? 0}
                                 onChange={(event) =>
                                     aim?.dragJoints(q.map((each, i) => (i === j ? Number(event.target.value) : each)))
