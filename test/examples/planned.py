@@ -35,7 +35,15 @@ def straight(file: Path, body: str, start: list[float], ways: dict[str, list[flo
         "time": 1.0,
         "steps": 20,
         "target": [start, [0.0, 0.0, 0.0, 1.0]],
+        "success": True,
         "position_error": 0.0,
+        "orientation_error": 0.0,
+        "verification": {
+            "replays": [
+                {"engine": "other", "speed": 1.0, "rests": True, "error_to_target": 0.0, "orientation_error": 0.0}
+            ],
+            "perturbed": [],
+        },
     }
     plan = Plan(
         header=header,
