@@ -478,7 +478,7 @@ def test_Z11_a_plan_is_run_with_its_own_tool_only(tool_cell: Workcell) -> None:
         **{"format": FORMAT, "workcell": tool_cell.digest, "steps": 3, "time": 0.3, "pairs": [], "body": "box"},
         **{"joints": [f"arm.{name}" for name in arm.joint_names], "velocity_driven": [True] * arm.dof},
         **{"limits": {"acceleration": [1.0] * arm.dof}, "tools": {"arm": "gripper"}},
-        "verification": {"speeds": [1.0]}, "success": True,
+        "verification": {"speeds": [1.0]}, "success": True, "target": [[0.1, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]],
     }
     none = {name: np.zeros((3, 0)) for name in ("stiffness", "virtual_force")}
     ends = {name: np.zeros((4, 0)) for name in ("distance", "virtual_distance")}
