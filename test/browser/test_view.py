@@ -418,6 +418,6 @@ def test_the_editor_is_served_beside_it(come: Callable[..., Any], editor: Served
     page = come(watching=True)
     page.on("request", lambda request: asked.append(request.url))
     page.reload()
-    page.get_by_role("button", name="New blueprint").last.wait_for()
+    page.get_by_role("tab", name="Files").wait_for()
     assert any("editor.js" in url for url in asked)
     assert not any(name in url for url in asked for name in ("three.js", "view.js"))
