@@ -58,7 +58,8 @@ DIALOGS = {
                                  page.get_by_role("button", name="New program").click()),
     "help": lambda page: page.get_by_role("button", name="Keys and help").click(),
     "name": lambda page: page.get_by_title("Your name, as others see it").click(),
-    "extract": lambda page: (column(page, "Picture"), page.locator(".react-flow__pane").click(position={"x": 8, "y": 8}),
+    "extract": lambda page: (column(page, "Picture"),
+                             page.locator(".react-flow__pane").click(position={"x": 8, "y": 8}),
                              page.keyboard.press("Control+a"), page.keyboard.press("Control+g")),
     "confirm": lambda page: page.get_by_role("button", name="Close tour").click(),
 }  # fmt: skip
