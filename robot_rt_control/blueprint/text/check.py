@@ -152,7 +152,7 @@ def _find_in_topic(keys: StartTopicKeys, template: SkillTemplate, catalogue: Ski
 
 def _of_command(error: DefinitionError, index: int, path: tuple[str | int, ...]) -> DefinitionError:
     """The same, with the key that it concerns in its text: the editor shows it there."""
-    key = ".".join(map(str, path[:2]))
+    key = ".".join(map(str, path))
     return DefinitionError(
         f"command {index}: {key}: {error.what}", expected=error.expected, got=error.got, hint=error.hint
     )

@@ -1,4 +1,5 @@
-// What the robot does now, as the socket brings it; while a page shows the past it waits here.
+// What the robot does now, as the socket brings it; it waits here while the page
+// shows the past, and for the next picture.
 
 import type { Drawer } from '../server.ts';
 import type { DrawnShape, SceneLink } from '../wire.ts';
@@ -13,7 +14,11 @@ export class Present implements Drawer {
     /** Show it there from now on; null: nowhere. */
     follow(to: Drawer | null): void {
         this.to = to;
-        this.joints = this.shapes = this.objects = null;
+        if (!to || this.isHeld) return;
+        // The server sends what has changed alone: a robot that stands was sent to the picture before this one.
+        if (this.shapes) to.takeShapes(this.shapes);
+        if (this.objects) to.takeObjects(this.objects);
+        if (this.joints) to.takeJoints(this.joints);
     }
 
     /** Show nothing of it; or all of it again, as it is by then. */

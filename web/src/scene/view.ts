@@ -210,6 +210,7 @@ export class View implements Drawer {
     /** Draw these beside the robots, and no others. */
     takeShapes(shapes: DrawnShape[]): void {
         if (this.robots) this.shapes.show(shapes, this.robots);
+        else this.shapes.all = shapes; // shown with the scene
         this.draw();
     }
 

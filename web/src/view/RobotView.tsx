@@ -64,7 +64,7 @@ const LIVE: SceneSource = {
         document.addEventListener('visibilitychange', follow);
         return () => {
             document.removeEventListener('visibilitychange', follow);
-            link.followScene(0);
+            link.followScene(0, present); // it keeps what is still on its way
             present.follow(null);
         };
     },
