@@ -104,8 +104,9 @@ class FollowJointEffortStream(ActionType):
                 present = part.effort[j] if math.isfinite(part.effort[j]) else part.commanded_effort[j]
                 state.effort[j] = present - weight
             state.effort[j] = towards(state.effort[j], state.goal.value[j], params.rate[j] * part.dt)
-            v, slow = part.velocity[j], params.slow_down_above[j]
-            too_fast = max(v - slow, 0.0) + min(v + slow, 0.0)
-            part.effort_command[j] = state.effort[j] + weight - params.damping[j] * too_fast
+            part.effort_command[j] = state.effort[j] + weight
+            speed, slow = part.velocity[j], params.slow_down_above[j]
+            if abs(speed) > slow:
+                part.effort_command[j] -= params.damping[j] * (speed - math.copysign(slow, speed))
         state.taken_over = 1.0
         part.command_mode = EFFORT

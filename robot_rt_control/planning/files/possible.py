@@ -1,6 +1,7 @@
 """What no plan can do, with figures: said of a task and its workcell, before anything is planned and without MuJoCo.
 
-Each bound is a generous one: what passes here may still turn out to be impossible, what does not pass is.
+Bounds are generous: what passes here may still turn out to be impossible. One is a convention: how far a body slides
+after a blow counts the fastest joint alone; joints together could throw it farther, which nobody plans.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ _LEVEL = 0.002
 """[m] Corners that are as high as the lowest one carry a body."""
 _BEFORE = 0.005
 """[m] A geometry needs as much room before a face."""
+_EDGE = 0.9
+"""Fraction of half a face: so far from its middle it is looked at."""
 _MESH = 0.25
 """[m] size of a link's shape that is a mesh."""
 _PULLS = -math.sqrt(0.5)
@@ -185,23 +188,13 @@ class _Checked:
         return next(face.axes[0] for _, face in self._pairs if face.name == name)
 
     def _before(self, face: Face) -> str | None:
-        """What is so near before a face, at the start, that nothing gets in between; None: nothing."""
-        center = self.start[:3, 3] + self.start[:3, :3] @ (face.center + _BEFORE * face.axes[0])
-        for thing in self._fixed:
-            X = thing.pose.matrix
-            local = X[:3, :3].T @ (center - X[:3, 3])
-            if thing.plane:
-                blocked = bool(local[2] < 0.0)
-            elif thing.box is not None:
-                blocked = bool((np.abs(local) < np.array(thing.box.size) / 2.0).all())
-            else:
-                assert thing.cylinder is not None
-                blocked = math.hypot(local[0], local[1]) < thing.cylinder.radius and (
-                    abs(float(local[2])) < thing.cylinder.height / 2.0
-                )
-            if blocked:
-                return thing.name
-        return None
+        """What is so near before all of a face, at the start, that nothing gets in between; None: nothing."""
+        found = []
+        for u, v in ((0.0, 0.0), *itertools.product((-_EDGE, _EDGE), repeat=2)):
+            inside = u * face.half[0] * face.axes[1] + v * face.half[1] * face.axes[2]
+            point = self.start[:3, 3] + self.start[:3, :3] @ (face.center + inside + _BEFORE * face.axes[0])
+            found.append(next((thing.name for thing in self._fixed if _holds(thing, point)), None))
+        return found[0] if all(found) else None
 
     # --- reach ----------------------------------------------------------------------------------
 
@@ -307,6 +300,19 @@ def _support(thing: ObjectParameters, axis: Array, R: Array | None = None) -> fl
     if thing.cylinder is not None:
         return float(thing.cylinder.radius * math.hypot(local[0], local[1]) + thing.cylinder.height / 2 * abs(local[2]))
     return None
+
+
+def _holds(thing: ObjectParameters, point: Array) -> bool:
+    """Whether a point (3,) [m] is in something fixed."""
+    X = thing.pose.matrix
+    local = X[:3, :3].T @ (point - X[:3, 3])
+    if thing.plane:
+        return bool(local[2] < 0.0)
+    if thing.box is not None:
+        return bool((np.abs(local) < np.array(thing.box.size) / 2.0).all())
+    assert thing.cylinder is not None
+    across = math.hypot(local[0], local[1])
+    return across < thing.cylinder.radius and abs(float(local[2])) < thing.cylinder.height / 2.0
 
 
 def _depth(body: ObjectParameters, X: Array, thing: ObjectParameters) -> float:
