@@ -40,7 +40,7 @@ TICKS_AT_ONCE = 50
 """Lockstep: ticks between two looks; less than the ring holds."""
 _LOOK_S = 0.02
 _MOST_NOTED = 1000
-"""Inputs that wait for a slow disk; further ones are lost."""
+"""Inputs, and texts of names, that wait for a slow disk; further ones are lost."""
 _LOOK_BYTES = 16 << 20
 """After so much it is looked whether older files must give way."""
 LOSSES = ("ticks", "commands", "events", "inputs", "samples")
@@ -77,8 +77,8 @@ class SessionRecorder:
         # Noting something never waits for the disk.
         self._noted: deque[tuple[int, int, str, bytes]] = deque()
         self._names: dict[int, bytes] = {}
-        """What reactions are called: identity → line, see `reaction_names`. The latest ones, also while nothing is
-        recorded."""
+        """What the present reactions are called, also while nothing is recorded: identity → line, see
+        `reaction_names`."""
         self._unwritten: deque[bytes] = deque()
         self._lost = dict.fromkeys(LOSSES, 0)
         self._told = dict(self._lost)
@@ -234,11 +234,11 @@ class SessionRecorder:
         """Note what those are called that a server has staged (`staging_dtype`). As `note`."""
         size = min(max(int(staging.n_names), 0), len(staging.names))
         text = staging.names[:size].tobytes()
-        for each in named_reactions([text.decode(errors="replace")]).values():
-            self._names[each.identity] = each.line()
-        while len(self._names) > capacities.MAX_REACTIONS:
-            del self._names[next(iter(self._names))]
-        if text and self._writer is not None:
+        new = named_reactions([text.decode(errors="replace")])
+        names = {**self._names, **{identity: each.line() for identity, each in new.items()}}
+        present = staging.tables.reactions["identity"][: int(staging.tables.n_reactions)].tolist()
+        self._names = {identity: names[identity] for identity in present if identity in names}
+        if text and self._writer is not None and len(self._unwritten) < _MOST_NOTED:
             self._unwritten.append(text)
 
     def drain(self) -> None:

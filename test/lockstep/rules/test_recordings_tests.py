@@ -156,6 +156,10 @@ def test_H17_a_recording_that_begins_later_names_what_was_defined_before(tmp_pat
         near = Reaction(NEAR, name="near", start="up", capture=["rangefinder.distance"])
         session.add(Action("down", "probe", speed=-0.2, reactions=[near]), Action("up", "probe", speed=0.2))
         session.start("down")
+        with cell.session("right") as other:
+            other.add(Action("gone", "probe", reactions=[Reaction("speed < 0", name="gone", stop=True)]))
+        cell.step(10)
+        session.add(Action("more", "probe", speed=0.3))  # takes what has ended out of the tables
         cell.step(10)
         cell.executor.session_recorder.start(path)
         cell.step(10)
