@@ -218,7 +218,8 @@ def test_a_base_takes_stamped_and_unstamped_twists(operator: Operator, client: C
     stamped = TwistStamped()
     stamped.header.frame_id, stamped.twist.linear.y = "base_link", 0.3
     operator.jog(operator.drive, stamped, lambda: client.value("base.position[1]") > 0.05)
-    assert client.sessions()[0].name == "drive"
+    # A last jog of the arm, taken when its controller became active, may have a session beside it.
+    assert "drive" in [session.name for session in client.sessions()]
     wait(lambda: not client.sessions())
     assert abs(client.value("base.position[0]")) < 1e-6
     twist, y = Twist(), client.value("base.position[1]")

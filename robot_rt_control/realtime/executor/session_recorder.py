@@ -118,7 +118,7 @@ class SessionRecorder:
             self._taken = memory.streams["tail"].copy()
             self._points: dict[int, tuple[int, int]] = {}
             self._noted.clear()
-            self._unwritten = deque([b"\n".join(self._names.values())] if self._names else [])
+            self._unwritten.clear()
             self._actions = self._ring.action_names()
             about = {
                 "workcell": workcell.name,
@@ -141,6 +141,8 @@ class SessionRecorder:
                 )
             except OSError as error:
                 raise RobotControlError(f"recording to {path}", got=str(error)) from error
+            # Now that others note new ones.
+            self._unwritten.appendleft(b"\n".join(self._names.values()))
             if kept is not None:
                 kept.give_way(path)
         if not self._lockstep:
@@ -275,8 +277,8 @@ class SessionRecorder:
         while self._noted:
             writer.input(*self._noted.popleft())
         while self._unwritten:
-            text = self._unwritten.popleft().decode(errors="replace")
-            writer.definitions(self._next, int(self._world.memory.now_ns), text)
+            if text := self._unwritten.popleft().decode(errors="replace"):
+                writer.definitions(self._next, int(self._world.memory.now_ns), text)
         last = self._ring.last
         if last < self._next:
             return

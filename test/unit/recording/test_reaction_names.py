@@ -26,9 +26,12 @@ def named(identity: int, **more: Any) -> NamedReaction:
     return NamedReaction(**{"identity": identity, **rest, "starts": ("up",), "values": ("d", "speed"), **more})
 
 
-def staged(*names: NamedReaction) -> Any:
+def staged(present: int, *names: NamedReaction) -> Any:
+    """With reactions 1 to `present` in the tables."""
     system = SessionEntry(index=0, identity=1)
     compose(TableContents(version=1, type_keys=["0" * 64], sessions=[system]), [], STAGING, names)
+    STAGING.tables.n_reactions = present
+    STAGING.tables.reactions["identity"][:present] = range(1, present + 1)
     return STAGING
 
 
@@ -40,9 +43,9 @@ def recorder() -> SessionRecorder:
 
 def test_what_the_server_names_is_in_the_file_and_comes_back(tmp_path: Path) -> None:
     it = recorder()
-    it.name_reactions(staged(named(1), named(2, owner="", starts=(), values=())))
-    it.name_reactions(staged())
-    it.name_reactions(staged(named(3)))
+    it.name_reactions(staged(2, named(1), named(2, owner="", starts=(), values=())))
+    it.name_reactions(staged(2))
+    it.name_reactions(staged(3, named(3)))
     path = tmp_path / "a.mcap"
     about = {"parts": [], "period": 0.001}
     writer = TickWriter(path, about, [Column(name=TIME, integer=True)])
@@ -55,11 +58,18 @@ def test_what_the_server_names_is_in_the_file_and_comes_back(tmp_path: Path) -> 
     assert found == {1: named(1), 2: named(2, owner="", starts=(), values=()), 3: named(3)}
 
 
+def test_only_names_of_reactions_in_the_tables_are_kept() -> None:
+    it = recorder()
+    it.name_reactions(staged(2, named(1), named(2)))
+    it.name_reactions(staged(1))
+    assert list(it._names) == [1]
+
+
 def test_those_that_have_no_room_are_left_out_whole() -> None:
     long = "x" * 4000
     n = capacities.REACTION_NAMES_BYTES // 4000 + 10
     it = recorder()
-    it.name_reactions(staged(*(named(i, condition=long) for i in range(1, n + 1))))
+    it.name_reactions(staged(n, *(named(i, condition=long) for i in range(1, n + 1))))
     assert 200 < len(it._names) < n
     assert list(it._names) == list(range(1, len(it._names) + 1))
 
