@@ -26,7 +26,7 @@ pytestmark = pytest.mark.timeout(900)
 
 @contextmanager
 def begin(*words: str) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "robot_rt_control.command_line.main", *words]
+    command = [sys.executable, "-X", "faulthandler", "-m", "robot_rt_control.command_line.main", *words]
     process = subprocess.Popen(
         command,
         cwd=REPOSITORY,
@@ -47,7 +47,12 @@ def begin(*words: str) -> Iterator[subprocess.Popen[str]]:
 
 def run(*words: str) -> tuple[int, str, str]:
     with begin(*words, "--timeout", "60") as process:
-        out, err = process.communicate(timeout=300)
+        try:
+            out, err = process.communicate(timeout=300)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGABRT)  # it prints where its threads are
+            out, err = process.communicate(timeout=60)
+            pytest.fail(f"{words} has not ended:\n{out}\n{err}")
         return process.returncode, out, err
 
 
