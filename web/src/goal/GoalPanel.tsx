@@ -122,8 +122,7 @@ function Drawn({ view, goal, mayDrag }: { view: View; goal: Goal; mayDrag: boole
     }, [view, version, aim, found, turns, inToolAxes, mayDrag]);
     const move = (axis: number, direction: number, isTurn: boolean): void => {
         if (!found?.position || !aim || !mayDrag) return;
-        aim.dragTo(stepped(found, step, axis, direction, isTurn, inToolAxes));
-        aim.release();
+        aim.moveBy((from) => stepped(from, step, axis, direction, isTurn, inToolAxes));
     };
     useEffect(() => {
         const section = view.canvas.closest('.robot-view');

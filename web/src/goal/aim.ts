@@ -84,6 +84,18 @@ export class Aim {
         this.changed();
     }
 
+    /** A step from where it is wanted by now, or else is: it is written if it can be reached. */
+    moveBy(step: (from: Pose) => Pose): void {
+        const { wanted } = this;
+        const isWhole = this.isBusy && wanted && 'position' in wanted && 'orientation' in wanted;
+        const from = isWhole ? (wanted as Pose) : this.found;
+        if (!from) return;
+        const pose = step(from);
+        this.isDragged = false;
+        this.hasTurned ||= turn(from.orientation, pose.orientation) > REACHED;
+        this.want(pose, true);
+    }
+
     /** What was dragged last is let go: it is written if it can be reached. */
     release(): void {
         if (!this.isDragged) return;
@@ -122,7 +134,7 @@ export class Aim {
             this.problem = '';
             this.found = answer as Answer & Found;
         }
-        if (isLast) this.settle(wish, answer.success);
+        if (isLast && !this.next) this.settle(wish, answer.success);
         else if (this.isDragged) this.said = '';
         this.changed();
     }

@@ -3,7 +3,7 @@
 import type { Scene } from '../wire.ts';
 import type { Piece } from './mesh.ts';
 import { Robots } from './robots.ts';
-import { type Camera, Color, Group, Matrix4, TransformControls, Vector3 } from './three.ts';
+import { type Camera, Color, Group, TransformControls, Vector3 } from './three.ts';
 
 const OPACITY = 0.55;
 const TINT = new Color(0x2563eb);
@@ -104,7 +104,7 @@ export class GoalGhost {
 
     /** Where a place of the handles is on the canvas, from its middle, -1 to 1: for tests and for people's eyes. */
     placeOfHandle(along: readonly number[], camera: Camera): number[] {
-        const at = new Vector3().fromArray(along).applyMatrix4(new Matrix4().copy(this.handle.matrixWorld));
+        const at = new Vector3().fromArray(along).applyMatrix4(this.handle.matrixWorld);
         return at.project(camera).toArray();
     }
 
