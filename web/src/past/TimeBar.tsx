@@ -51,7 +51,10 @@ export function TimeBar({ past }: { past: PastStore }) {
                     onClick={() => past.toEnd('first')}>
                     |◀
                 </button>
-                <button aria-label={t('A tick back')} title={withKey(t('A tick back: ←'))} onClick={() => past.step(-1)}>
+                <button
+                    aria-label={t('A tick back')}
+                    title={withKey(t('A tick back: ←'))}
+                    onClick={() => past.step(-1)}>
                     −1
                 </button>
                 <button

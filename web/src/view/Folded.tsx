@@ -111,7 +111,7 @@ export function FoldMenu({ x, y, fold, close }: { x: number; y: number; fold: Fo
 export function FoldForm({ fold }: { fold: Fold }) {
     const it = useStore();
     return (
-        <fieldset className="plain" disabled={it.docs.doc?.readOnly}>
+        <fieldset disabled={it.docs.doc?.readOnly}>
             <NameField
                 label={t('Name of the box')}
                 value={fold.name}
