@@ -45,21 +45,21 @@ def press_and_release(page: Any, robot: MemoryRobot, press: Callable[[], object]
     stop(page).wait_for()
 
 
-def column(page: Any, name: str) -> None:
-    """Have it shown on a narrow page, which shows one column."""
+def column(page: Any, name: str) -> Any:
+    """Have it shown on a narrow page, which shows one column. Returns the page."""
     choice = page.get_by_role("navigation", name="What is shown").get_by_role("button", name=name)
     if choice.is_visible():
         choice.click()
+    return page
 
 
 DIALOGS = {
     "new": lambda page: page.get_by_role("button", name="New blueprint").last.click(),
-    "new_program": lambda page: (column(page, "Skills and files"), page.get_by_role("tab", name="Files").click(),
+    "new_program": lambda page: (column(page, "Skills and files").get_by_role("tab", name="Files").click(),
                                  page.get_by_role("button", name="New program").click()),
     "help": lambda page: page.get_by_role("button", name="Keys and help").click(),
     "name": lambda page: page.get_by_title("Your name, as others see it").click(),
-    "extract": lambda page: (column(page, "Picture"),
-                             page.locator(".react-flow__pane").click(position={"x": 8, "y": 8}),
+    "extract": lambda page: (column(page, "Picture").locator(".react-flow__pane").click(position={"x": 8, "y": 8}),
                              page.keyboard.press("Control+a"), page.keyboard.press("Control+g")),
     "confirm": lambda page: page.get_by_role("button", name="Close tour").click(),
 }  # fmt: skip
