@@ -89,6 +89,30 @@ def test_E15_stop_works_under_every_dialog(
         dialog.wait_for(state="detached")
 
 
+def test_E15_stop_acts_before_a_finger_or_mouse_is_let_go(
+    chromium: Any, come: Callable[..., Any], robot: MemoryRobot
+) -> None:
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = come(context=context)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.rsplit("/", 1)[-1]))
+    box = stop(page).bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    finger = context.new_cdp_session(page)
+    touch = "Input.dispatchTouchEvent"
+    press_and_release(page, robot, lambda: finger.send(touch, {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]}))
+    finger.send(touch, {"type": "touchEnd", "touchPoints": []})
+    page.mouse.move(x, y)
+    press_and_release(page, robot, page.mouse.down)
+    page.mouse.up()
+    stop(page).focus()
+    press_and_release(page, robot, lambda: page.keyboard.press("Enter"))
+    page.keyboard.press("Control+.")
+    until(page, lambda: robot.stopped)
+    assert asked.count("protective_stop") == 4, "letting go is no second press"
+    context.close()
+
+
 def test_E15_stop_is_on_a_narrow_page_in_all_its_states(
     come: Callable[..., Any], robot: MemoryRobot, picture: Any
 ) -> None:
