@@ -100,7 +100,9 @@ def test_E15_stop_acts_before_a_finger_or_mouse_is_let_go(
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     finger = context.new_cdp_session(page)
     touch = "Input.dispatchTouchEvent"
-    press_and_release(page, robot, lambda: finger.send(touch, {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]}))
+    press_and_release(
+        page, robot, lambda: finger.send(touch, {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    )
     finger.send(touch, {"type": "touchEnd", "touchPoints": []})
     page.mouse.move(x, y)
     press_and_release(page, robot, page.mouse.down)
