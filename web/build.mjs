@@ -15,8 +15,8 @@ const LARGEST_VIEW = 700_000;
 const LARGEST_TIMELINE = 50_000;
 /** Of the page that shows the workcell alone, or a recording, beside what draws it. */
 const LARGEST_VIEW_PAGE = 280_000;
-/** Of what it loads when somebody looks back. */
-const LARGEST_PAST = 50_000;
+/** Of what it loads when somebody looks back, or operates. */
+const LARGEST_LATER = 50_000;
 
 function files(folder) {
     return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
@@ -123,8 +123,9 @@ const pageSizes = ['view_page.js', 'past_page.js'].map((name) => sizeOf(...withI
 const atFirst = withImports('view_page.js');
 const scripts = Object.keys(alone.metafile.outputs).filter((path) => path.endsWith('.js'));
 const later = scripts.map((path) => relative(out, join(here, path))).filter((name) => !atFirst.includes(name));
-const pastSize = sizeOf(...later.filter((name) => name !== 'past_page.js'));
-if (pastSize > LARGEST_PAST) throw new Error(`what looks back has ${pastSize} bytes, more than ${LARGEST_PAST}`);
+const laterSize = sizeOf(...later.filter((name) => name !== 'past_page.js'));
+if (laterSize > LARGEST_LATER)
+    throw new Error(`what is loaded later has ${laterSize} bytes, more than ${LARGEST_LATER}`);
 const pageSize = Math.max(...pageSizes);
 if (pageSize > LARGEST_VIEW_PAGE) throw new Error(`a page has ${pageSize} bytes, more than ${LARGEST_VIEW_PAGE}`);
 if (viewSize > LARGEST_VIEW) throw new Error(`the view has ${viewSize} bytes, more than ${LARGEST_VIEW}`);
@@ -133,5 +134,5 @@ if (timelineSize > LARGEST_TIMELINE) throw new Error(`timeline.js has ${timeline
 writeFileSync(join(out, 'sources.sha256'), `${digest()}\n`);
 console.log(
     `${packages.size} packages, ${size} bytes; of the view ${pageSize} and ${viewSize}, ` +
-        `timeline ${timelineSize}, past ${pastSize}`,
+        `timeline ${timelineSize}, later ${laterSize}`,
 );

@@ -95,7 +95,7 @@ class Recent:
 
     def about(self, loop: int = 0, actions: int = 0) -> Json:
         """`loop`: another number is another executor, 0: no tick has come. `first` and `last` tick. The rest is left
-        out for a page that has it: see `Recorded.about`; `kept` [s]: how far back it can reach.
+        out for a page that has it: see `Recorded.about`.
 
         Args:
             loop, actions: what the page has, and how many names of actions.
@@ -110,7 +110,6 @@ class Recent:
         return {
             **found,
             "period": names.period,
-            "kept": self._capacity * names.period,
             "block": self._block,
             "joints": list(names.joints),
             "parts": [{"name": part, "kind": ""} for part in names.actions],

@@ -6,7 +6,8 @@ import { ask } from '../server.ts';
 import { useStore } from '../store/store.ts';
 import { isRecord } from '../text/graph.ts';
 import { Choice } from '../view/plain_fields.tsx';
-import { Aim, type Pose, problemOf, reaches } from './aim.ts';
+import type { Pose } from '../wire.ts';
+import { Aim, problemOf, reaches } from './aim.ts';
 import { type Goal, goalsOfNode, hasValues, withValues } from './goals.ts';
 import { AXES, type Step, stepped } from './steps.ts';
 
@@ -122,8 +123,7 @@ function Drawn({ view, goal, mayDrag }: { view: View; goal: Goal; mayDrag: boole
     }, [view, version, aim, found, turns, inToolAxes, mayDrag]);
     const move = (axis: number, direction: number, isTurn: boolean): void => {
         if (!found?.position || !aim || !mayDrag) return;
-        aim.dragTo(stepped(found, step, axis, direction, isTurn, inToolAxes));
-        aim.release();
+        aim.moveBy((from) => stepped(from, step, axis, direction, isTurn, inToolAxes));
     };
     useEffect(() => {
         const section = view.canvas.closest('.robot-view');

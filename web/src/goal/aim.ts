@@ -1,19 +1,13 @@
 // A goal while somebody drags it: the server is asked what it would be, one question at a time, the latest one next.
 
 import { t } from '../language/language.ts';
-import type { Answer } from '../wire.ts';
+import type { Answer, Pose } from '../wire.ts';
 import { type Goal, hasValues } from './goals.ts';
 
 /** [ms] Between two questions: the server takes 25 a second. */
 const PAUSE_MS = 60;
 /** [m, rad] A goal that lacks less is reached: the search ends at 1 µm and 1 µrad. */
 const REACHED = 1e-5;
-
-export interface Pose {
-    position: number[];
-    /** x y z w */
-    orientation: number[];
-}
 
 /** What the server says of a goal: robot_rt_control/view/goals.py. */
 export interface Found extends Pose {
@@ -84,6 +78,18 @@ export class Aim {
         this.changed();
     }
 
+    /** A step from where it is wanted by now, or else is: it is written if it can be reached. */
+    moveBy(step: (from: Pose) => Pose): void {
+        const { wanted } = this;
+        const isWhole = this.isBusy && wanted && 'position' in wanted && 'orientation' in wanted;
+        const from = isWhole ? (wanted as Pose) : this.found;
+        if (!from) return;
+        const pose = step(from);
+        this.isDragged = false;
+        this.hasTurned ||= turn(from.orientation, pose.orientation) > REACHED;
+        this.want(pose, true);
+    }
+
     /** What was dragged last is let go: it is written if it can be reached. */
     release(): void {
         if (!this.isDragged) return;
@@ -122,7 +128,7 @@ export class Aim {
             this.problem = '';
             this.found = answer as Answer & Found;
         }
-        if (isLast) this.settle(wish, answer.success);
+        if (isLast && !this.next) this.settle(wish, answer.success);
         else if (this.isDragged) this.said = '';
         this.changed();
     }

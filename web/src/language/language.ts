@@ -49,10 +49,12 @@ export function takeTexts(texts: Readonly<Record<string, string>>): void {
     shared.robotRtTexts = texts;
 }
 
-/** The translation of a text. `|` separates its forms for one and for several, if it has them: `n` decides. */
+/** The translation of a text. If there is a number `n`, `|` separates its forms for one and for several. */
 function formOf(text: string, values?: Record<string, unknown>): string {
-    const forms = (shared.robotRtTexts?.[text] ?? text).split('|');
-    return (values?.n === 1 ? forms[0] : forms.at(-1)) ?? text;
+    const found = shared.robotRtTexts?.[text] ?? text;
+    if (values?.n === undefined) return found;
+    const forms = found.split('|');
+    return (values.n === 1 ? forms[0] : forms.at(-1)) ?? found;
 }
 
 /**

@@ -19,6 +19,8 @@ export function TimeBar({ past }: { past: PastStore }) {
     }
     const { player } = it;
     const { stops } = past.events;
+    /** A page of its own takes keys; beside the robot that runs they belong to what is focused. */
+    const withKey = (title: string): string | undefined => (past.isLive ? undefined : title);
     const makeTest = async (): Promise<void> => {
         setWriting(true);
         const made = await past.makeTest();
@@ -45,16 +47,19 @@ export function TimeBar({ past }: { past: PastStore }) {
             <div className="past-buttons">
                 <button
                     aria-label={t('To the first tick')}
-                    title={t('To the first tick: Home')}
+                    title={withKey(t('To the first tick: Home'))}
                     onClick={() => past.toEnd('first')}>
                     |◀
                 </button>
-                <button aria-label={t('A tick back')} title={t('A tick back: ←')} onClick={() => past.step(-1)}>
+                <button
+                    aria-label={t('A tick back')}
+                    title={withKey(t('A tick back: ←'))}
+                    onClick={() => past.step(-1)}>
                     −1
                 </button>
                 <button
                     aria-label={t('Play backwards')}
-                    title={t('Play backwards: Shift and space')}
+                    title={withKey(t('Play backwards: Shift and space'))}
                     aria-pressed={player.direction < 0}
                     onClick={() => past.play(-1)}>
                     {player.direction < 0 ? '❚❚' : '◀'}
@@ -62,17 +67,17 @@ export function TimeBar({ past }: { past: PastStore }) {
                 <button
                     className="primary"
                     aria-label={t('Play')}
-                    title={t('Play: space')}
+                    title={withKey(t('Play: space'))}
                     aria-pressed={player.direction > 0}
                     onClick={() => past.play(1)}>
                     {player.direction > 0 ? '❚❚' : '▶'}
                 </button>
-                <button aria-label={t('A tick on')} title={t('A tick on: →')} onClick={() => past.step(1)}>
+                <button aria-label={t('A tick on')} title={withKey(t('A tick on: →'))} onClick={() => past.step(1)}>
                     +1
                 </button>
                 <button
                     aria-label={t('To the last tick')}
-                    title={t('To the last tick: End')}
+                    title={withKey(t('To the last tick: End'))}
                     onClick={() => past.toEnd('last')}>
                     ▶|
                 </button>

@@ -14,16 +14,18 @@ import type { PastAbout, PastStop } from './wire.ts';
 
 /** [ms] between two questions for what is new. */
 const LOOK_MS = 500;
+/** [s] After it, ticks that do not come count as missing. */
+const SILENT_S = 1;
 
 export class LivePast extends PastStore {
     override readonly isLive = true;
     isPast = false;
-    /** [s] that are kept at most. */
-    kept = 0;
     private loop = 0;
     private lastEvent = 0;
     private timer: ReturnType<typeof setTimeout> | undefined;
     private isClosed = false;
+    /** [ms] on the browser's clock, when the last ticks came. */
+    private grownAt = 0;
 
     override begin(): Promise<void> {
         return this.look();
@@ -39,13 +41,19 @@ export class LivePast extends PastStore {
     draw(view: View, scene: Scene): void {
         this.view = view;
         this.scene = { ...scene, from: null, until: null };
-        this.place();
+        if (this.isPast) this.place();
     }
 
     /** [s] between what is shown and now. */
     get behind(): number {
         const { about, player } = this.it ?? {};
-        return about && player ? (about.last - player.tick) * about.period : 0;
+        return about && player ? (about.last - player.tick) * about.period + this.silence : 0;
+    }
+
+    /** [s] for which no tick has come; 0: they come. */
+    private get silence(): number {
+        const silent = (performance.now() - this.grownAt) / 1000;
+        return silent > SILENT_S ? silent : 0;
     }
 
     override get zero(): number {
@@ -63,9 +71,11 @@ export class LivePast extends PastStore {
         const answer = await ask<RecentAnswer>('recent', request);
         if (this.isClosed) return;
         this.timer = setTimeout(() => void this.look(), LOOK_MS);
-        this.problem = answer.success ? '' : answer.message;
+        const problem = answer.success ? '' : answer.message;
+        const isNews = problem !== this.problem || (answer.success && answer.loop !== this.loop);
+        this.problem = problem;
         if (answer.success && answer.loop !== 0) this.take(answer);
-        this.changes.tell();
+        if (isNews || this.silence > 0) this.changes.tell();
     }
 
     private take(answer: Answer & RecentAnswer): void {
@@ -74,8 +84,11 @@ export class LivePast extends PastStore {
         if (!it) return;
         const { about, player, blocks } = it;
         if (answer.actions) about.actions = answer.actions;
+        if (answer.last !== about.last || this.grownAt === 0) {
+            this.grownAt = performance.now();
+            blocks.grew();
+        }
         [about.first, about.last] = [answer.first, answer.last];
-        blocks.grew();
         this.takeEvents(answer);
         if (!this.window) [player.first, player.last] = [about.first, about.last];
         if (!this.isPast) player.seek(about.last);
@@ -85,13 +98,14 @@ export class LivePast extends PastStore {
 
     /** It is another executor: its ticks are others. */
     private renew(answer: RecentAnswer): void {
-        const { period = 0.001, block = 1000, joints = [], parts = [], actions = [], faults = {}, kept = 0 } = answer;
+        const { period = 0.001, block = 1000, joints = [], parts = [], actions = [], faults = {} } = answer;
         const { first, last } = answer;
         const rest = { name: '', workcell: '', hardware: '', clock: '', version: '', reason: '', is_log: false };
         const about: PastAbout = { ...rest, period, first, last, block, joints, parts, actions, faults, problems: [] };
         if (this.loop !== 0) this.events = { events: [], stops: [], left_out: 0 };
         this.now();
-        [this.loop, this.kept] = [answer.loop, kept];
+        this.loop = answer.loop;
+        this.grownAt = 0;
         const load = (number: number): Promise<ArrayBuffer | null> => askBytes('recent_joints', { block: number });
         this.it = {
             about,
@@ -143,6 +157,7 @@ export class LivePast extends PastStore {
         }
         if (!this.isPast) return;
         this.isPast = false;
+        this.state = null;
         this.isFetching = this.isMissing = false;
         thePage().showPast(false);
         present.hold(false);

@@ -13,8 +13,6 @@ export interface RecentAnswer extends Answer, Partial<Omit<PastAbout, 'first' | 
     loop: number;
     first: number;
     last: number;
-    /** [s] that are kept at most. */
-    kept?: number;
     /** `stop`: what it stopped, in words; empty: nothing. */
     events: (WireMark & { stop: string })[];
 }

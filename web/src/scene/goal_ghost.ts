@@ -1,25 +1,19 @@
 // A part at a goal, half-transparent, with handles by which its tool is dragged.
 
-import type { Scene } from '../wire.ts';
+import type { Pose, Scene } from '../wire.ts';
 import type { Piece } from './mesh.ts';
 import { Robots } from './robots.ts';
-import { type Camera, Color, Group, Matrix4, TransformControls, Vector3 } from './three.ts';
+import { type Camera, Color, Group, TransformControls, Vector3 } from './three.ts';
 
 const OPACITY = 0.55;
 const TINT = new Color(0x2563eb);
 
-/** A pose in the world: position [m], orientation x y z w. */
-export interface ToolPose {
-    position: number[];
-    orientation: number[];
-}
-
 export interface Handles {
     /** Where they are. */
-    pose: ToolPose;
+    pose: Pose;
     turns: boolean;
     inToolAxes: boolean;
-    dragged: (pose: ToolPose) => void;
+    dragged: (pose: Pose) => void;
     released: () => void;
 }
 
@@ -98,13 +92,13 @@ export class GoalGhost {
         if (this.controls) this.controls.camera = camera;
     }
 
-    private get poseOfHandle(): ToolPose {
+    private get poseOfHandle(): Pose {
         return { position: this.handle.position.toArray(), orientation: this.handle.quaternion.toArray() };
     }
 
     /** Where a place of the handles is on the canvas, from its middle, -1 to 1: for tests and for people's eyes. */
     placeOfHandle(along: readonly number[], camera: Camera): number[] {
-        const at = new Vector3().fromArray(along).applyMatrix4(new Matrix4().copy(this.handle.matrixWorld));
+        const at = new Vector3().fromArray(along).applyMatrix4(this.handle.matrixWorld);
         return at.project(camera).toArray();
     }
 

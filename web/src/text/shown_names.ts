@@ -101,8 +101,14 @@ export function nameAnswers(text: string, path: Path, typed: string): string {
     if (Object.keys(titles).length > 0) next = set(next, [...path, 'ask', 'titles'], titles);
     else if (ask.titles !== undefined) next = remove(next, [...path, 'ask', 'titles']);
     if (path.length !== 2 || answers.length !== before.length) return next;
-    const renamed = new Map(before.map((id, n): [string, string] => [id, answers[n] ?? id]));
     if (new Set(answers).size !== answers.length) return next;
+    // An answer that is still there was moved, not renamed.
+    const renamed = new Map(
+        before.flatMap((id, n): [string, string][] => {
+            const to = answers[n];
+            return to === undefined || answers.includes(id) || before.includes(to) ? [] : [[id, to]];
+        }),
+    );
     const id = String(path[1]);
     for (const { index, on } of readGraph(next).nodes.find((each) => each.id === id)?.candidates ?? [])
         if (on.some((result) => (renamed.get(result) ?? result) !== result))

@@ -124,7 +124,7 @@ function item(each: Plottable, i: number): HTMLLIElement {
     const made = document.createElement('li');
     made.id = `timeline-variable-${i}`;
     made.setAttribute('role', 'option');
-    made.title = t(each.description);
+    made.title = each.description;
     made.append(each.name);
     const rest = [each.unit && `[${each.unit}]`, each.everyTick ? '' : t('not of every tick')]
         .filter(Boolean)

@@ -38,7 +38,7 @@ export class Legend {
             const value = item.querySelector('.timeline-value');
             if (value) value.textContent = this.valueText(scope, variable, known.has(variable.name));
             (item as HTMLElement).title =
-                `${t(variable.description)}${variable.everyTick ? '' : ` (${t('not of every tick')})`}`;
+                `${variable.description}${variable.everyTick ? '' : ` (${t('not of every tick')})`}`;
         }
     }
 

@@ -1,6 +1,6 @@
 // The timeline of a robot that runs: the last ten minutes of what is shown, as the editor's server sends it.
 
-import { later, t } from '../language/language.ts';
+import { t } from '../language/language.ts';
 import type { VariableInfo } from '../wire.ts';
 import { readFrame } from './frame.ts';
 import { Ranges } from './ranges.ts';
@@ -231,10 +231,11 @@ export class LiveSource implements TimelineSource, TimelineTaker {
     }
 
     private list(): void {
+        const ofLoop = loopVariables();
         const known = (name: string, everyTick: boolean): Plottable => ({
             name,
-            unit: OF_LOOP[name]?.unit ?? this.described.get(name)?.unit ?? '',
-            description: OF_LOOP[name]?.description ?? this.described.get(name)?.description ?? '',
+            unit: ofLoop[name]?.unit ?? this.described.get(name)?.unit ?? '',
+            description: ofLoop[name]?.description ?? this.described.get(name)?.description ?? '',
             everyTick,
         });
         this.variables = [
@@ -254,15 +255,17 @@ export class LiveSource implements TimelineSource, TimelineTaker {
 }
 
 /** What the list of state variables does not have. */
-const OF_LOOP: Record<string, { unit: string; description: string }> = {
-    interval: { unit: 's', description: later('from the start of the tick before to that of this one') },
-    lateness: { unit: 's', description: later('how late the tick began') },
-    deadline_misses: { unit: '', description: later('deadlines that the loop has missed before this tick') },
-    lateness_max: { unit: 's', description: later("the latest start of a tick since the loop's start") },
-    compute_max: { unit: 's', description: later("the longest time of a tick since the loop's start") },
-    events_lost: { unit: '', description: later('events that the loop could not report') },
-    tick: { unit: '', description: later('number of the tick') },
-};
+function loopVariables(): Record<string, { unit: string; description: string }> {
+    return {
+        interval: { unit: 's', description: t('from the start of the tick before to that of this one') },
+        lateness: { unit: 's', description: t('how late the tick began') },
+        deadline_misses: { unit: '', description: t('deadlines that the loop has missed before this tick') },
+        lateness_max: { unit: 's', description: t("the latest start of a tick since the loop's start") },
+        compute_max: { unit: 's', description: t("the longest time of a tick since the loop's start") },
+        events_lost: { unit: '', description: t('events that the loop could not report') },
+        tick: { unit: '', description: t('number of the tick') },
+    };
+}
 
 function markOf({ number: _, previous, current, ...mark }: WireMark): Mark {
     return { ...mark, previousAction: previous, currentAction: current };

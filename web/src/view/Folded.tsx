@@ -11,6 +11,7 @@ import { NameField } from './fields.tsx';
 export function FoldedNode({ data, fold, selected }: { data: NodeData; fold: Fold; selected: boolean }) {
     const { box } = data;
     const it = useStore();
+    const mayEdit = !it.docs.doc?.readOnly;
     const classes = [
         'node',
         'folded',
@@ -22,8 +23,8 @@ export function FoldedNode({ data, fold, selected }: { data: NodeData; fold: Fol
         <div
             className={classes.filter(Boolean).join(' ')}
             style={{ width: box.width, minHeight: box.height }}
-            title={data.mistake || t('Folded: a double click unfolds it')}
-            onDoubleClick={() => it.building.unfold(fold.name)}>
+            title={data.mistake || (mayEdit ? t('Folded: a double click unfolds it') : undefined)}
+            onDoubleClick={() => mayEdit && it.building.unfold(fold.name)}>
             <Handle type="target" position={Position.Top} id="in" isConnectable={false} />
             <div className="node-head">
                 {data.breakpoint && <span className="breakpoint" title={t('breakpoint')} />}
@@ -61,6 +62,7 @@ export function FoldedNode({ data, fold, selected }: { data: NodeData; fold: Fol
 
 export function FoldMenu({ x, y, fold, close }: { x: number; y: number; fold: Fold | undefined; close: () => void }) {
     const it = useStore();
+    const mayEdit = !it.docs.doc?.readOnly;
     const first = useRef<HTMLButtonElement>(null);
     useEffect(() => first.current?.focus(), []);
     if (!fold) return null;
@@ -82,19 +84,25 @@ export function FoldMenu({ x, y, fold, close }: { x: number; y: number; fold: Fo
             aria-label={t('Folded {name}', { name: fold.name })}
             style={{ left: Math.min(x, window.innerWidth - 250), top: Math.min(y, window.innerHeight - 160) }}
             onKeyDown={(event) => menuKeys(event, close)}>
-            {item(t('Unfold'), () => it.building.unfold(fold.name), true)}
-            {item(t('Make a skill of its nodes'), () => {
-                it.docs.select(fold.nodes);
-                it.talk.show({ kind: 'extract' });
-            })}
-            {item(t('Copy its nodes as text'), () => {
-                it.docs.select(fold.nodes);
-                void it.building.copy();
-            })}
-            {item(t('Delete its nodes'), () => {
-                it.docs.select(fold.nodes);
-                it.building.remove();
-            })}
+            {mayEdit && item(t('Unfold'), () => it.building.unfold(fold.name), true)}
+            {mayEdit &&
+                item(t('Make a skill of its nodes'), () => {
+                    it.docs.select(fold.nodes);
+                    it.talk.show({ kind: 'extract' });
+                })}
+            {item(
+                t('Copy its nodes as text'),
+                () => {
+                    it.docs.select(fold.nodes);
+                    void it.building.copy();
+                },
+                !mayEdit,
+            )}
+            {mayEdit &&
+                item(t('Delete its nodes'), () => {
+                    it.docs.select(fold.nodes);
+                    it.building.remove();
+                })}
         </div>
     );
 }
@@ -103,7 +111,7 @@ export function FoldMenu({ x, y, fold, close }: { x: number; y: number; fold: Fo
 export function FoldForm({ fold }: { fold: Fold }) {
     const it = useStore();
     return (
-        <section>
+        <fieldset disabled={it.docs.doc?.readOnly}>
             <NameField
                 label={t('Name of the box')}
                 value={fold.name}
@@ -123,6 +131,6 @@ export function FoldForm({ fold }: { fold: Fold }) {
                     {t('Unfold (F)')}
                 </button>
             )}
-        </section>
+        </fieldset>
     );
 }

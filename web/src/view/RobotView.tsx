@@ -2,7 +2,6 @@ import { lazy, type ReactNode, Suspense, useEffect, useRef, useState, useSyncExt
 
 import { LanguageChoice } from '../language/LanguageChoice.tsx';
 import { later, pieces, t } from '../language/language.ts';
-import { Operate } from '../operate/Operate.tsx';
 import type { LivePast as PastStore } from '../past/live_past.ts';
 import { Film } from '../scene/film.ts';
 import { present } from '../scene/present.ts';
@@ -16,6 +15,7 @@ import { LiveTimeline } from './Timeline.tsx';
 const RATE = 30;
 /** [ms] after which a scene that is not there is asked for again. */
 const AGAIN_MS = 2000;
+const Operate = lazy(async () => ({ default: (await import('../operate/Operate.tsx')).Operate }));
 const LivePast = lazy(async () => ({ default: (await import('../past/LivePast.tsx')).LivePast }));
 const TIMELINE = 'robot_rt_control.timeline';
 /** Whether the bar of the past is open. */
@@ -355,7 +355,11 @@ export function RobotView({
                     }}
                 />
                 {source === LIVE && looksBack && <div className="robot-side" ref={setSide} />}
-                {source === LIVE && operates && isEntered && <Operate hasTop={hasTop} />}
+                {source === LIVE && operates && isEntered && (
+                    <Suspense fallback={null}>
+                        <Operate hasTop={hasTop} />
+                    </Suspense>
+                )}
             </div>
             {view && scene && goal?.(view)}
             {hasTimeline && (source === LIVE ? <LiveTimeline past={back} /> : timeline)}

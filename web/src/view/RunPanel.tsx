@@ -43,7 +43,7 @@ export function RunPanel() {
                 />
             )}
             {it.runs.replay ? <Replay /> : run && <Status />}
-            {isOver && !it.runs.replay && !it.me.onlyWatches && <Start />}
+            {isOver && !it.runs.replay && !it.me.onlyWatches && <Start key={it.docs.doc?.key} />}
             {isOver && !run && !it.runs.replay && it.me.onlyWatches && <p className="quiet">{t('Nothing runs.')}</p>}
             {!it.runs.replay && !it.me.onlyWatches && <Commands />}
             {!it.runs.replay && <Log records={it.runs.log.records} />}
