@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from fed_ticks import LAST, Cell
 from pages import node, open_text, serious, text_of, until
 from served_editor import Served
 
+from robot_rt_control.editor.installed import PAGE as INSTALLED
 from robot_rt_control.vocabulary.enums import CommandMode
 
 PAGE = "view.html"
@@ -311,3 +313,21 @@ def test_H16_stop_is_live_and_nothing_is_jogged_while_the_past_is_shown(
     assert page.get_by_text("THE PAST", exact=True).count() == 1
     page.get_by_role("status").get_by_role("button", name="Now").click()
     page.get_by_text("The picture shows the past").wait_for(state="detached")
+
+
+def test_E15_stop_stays_if_a_part_of_the_page_cannot_be_loaded(
+    chromium: Any, come: Callable[..., Any], robot: CellRobot, picture: Any
+) -> None:
+    at_first = re.findall(r"part-\w+\.js", (INSTALLED / "view.html").read_text())
+    context = chromium.new_context(viewport={"width": 1280, "height": 800})
+    context.route(
+        re.compile(r"/part-\w+\.js$"),
+        lambda route: route.continue_() if route.request.url.rsplit("/", 1)[-1] in at_first else route.abort(),
+    )
+    page = come(page_name=PAGE, context=context, allow="part-|Failed to load")
+    page.get_by_role("button", name="Operate").first.click()
+    page.get_by_text("A part of the page cannot be loaded").wait_for()
+    picture(page, "view_without_a_part")
+    page.get_by_role("button", name="STOP", exact=True).click()
+    until(page, lambda: robot.stopped)
+    context.close()
