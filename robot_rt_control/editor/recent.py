@@ -79,7 +79,7 @@ class Recent:
         n = self._capacity
         self._ticks = np.full(n, -1, np.int64)
         kinds = ((joints, "<f4"), (parts, "<i4"), (parts, "u1"), (parts, "u1"))
-        self._q, self._doing, self._states, self._faults = (np.empty((n, width), kind) for width, kind in kinds)
+        self._q, self._doing, self._states, self._faults = (np.zeros((n, width), kind) for width, kind in kinds)
 
     def _number(self, identity: int, name: str) -> int:
         """As `Recorded.action_numbers`: -1: no action, -2: its name is not known."""
