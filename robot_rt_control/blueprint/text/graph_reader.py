@@ -118,7 +118,7 @@ class GraphReader:
                 for name, output in self._graph_outputs()
                 if (value := output.value) is not None
             },
-            state=self.state.types,
+            state=self.state.samples,
             results=with_standard(self._results()),
         )
 
