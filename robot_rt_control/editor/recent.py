@@ -18,7 +18,7 @@ KEPT_S = 300.0
 MOST_BYTES = 64 << 20
 """[s] and [bytes] that are kept, whichever is less."""
 _FOLLOWED_S = 5.0
-"""A page that has not asked for so long [s] looks no more: a hidden one asks every second."""
+"""[s] A page looks until it has asked nothing for this time; a hidden page still asks every second."""
 _BLOCK, _BLOCK_NUMBERS, _LEAST_BLOCK = 1000, 100_000, 50
 """Ticks of a block, and joints' positions in it at most; least ticks."""
 _MOST_ACTIONS = 4096
