@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import argparse
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,6 +40,8 @@ def _foxglove(arguments: argparse.Namespace) -> Iterator[None]:
         yield
         return
     from robot_rt_control.editor.installed import FOXGLOVE_PORT, require_foxglove
+    from robot_rt_control.processes import python
+    from robot_rt_control.processes.ending import wait_or_kill
     from robot_rt_control.processes.parent_death import end_with_parent
     from robot_rt_control.vocabulary.errors import RobotControlError
 
@@ -49,10 +49,13 @@ def _foxglove(arguments: argparse.Namespace) -> Iterator[None]:
     if arguments.recordings:
         raise RobotControlError("--foxglove", expected="a workcell that is up: Foxglove opens recordings by itself")
     port = FOXGLOVE_PORT if arguments.foxglove_port is None else arguments.foxglove_port
-    command = [sys.executable, "-m", "robot_rt_control.editor.foxglove.main", "--port", str(port)]
-    command += ["--namespace", arguments.namespace] if arguments.namespace else []
-    with subprocess.Popen(command, preexec_fn=end_with_parent(signal.SIGINT), start_new_session=True) as process:
-        try:
-            yield
-        finally:
-            process.send_signal(signal.SIGINT)
+    namespace = ("--namespace", arguments.namespace) if arguments.namespace else ()
+    process = python.start(
+        "robot_rt_control.editor.foxglove.main", "--port", port, *namespace,
+        preexec_fn=end_with_parent(signal.SIGINT), start_new_session=True,
+    )  # fmt: skip
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGINT)
+        wait_or_kill(process)

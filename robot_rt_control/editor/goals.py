@@ -8,7 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from robot_rt_control.editor.keys import Bucket, Person
+from robot_rt_control.editor.keys import Person
 from robot_rt_control.editor.robot import Json, Robot
 from robot_rt_control.editor.scenes import Scenes
 from robot_rt_control.processes.call import KeptProcess
@@ -21,12 +21,10 @@ _PARTS_S = 2.0
 """[s] for which the parts are known: limits change with tools."""
 _FARTHEST = 1e3
 """[rad or m] of a joint or position."""
-_EDITS, _WATCHES = (25.0, 25.0), (2.0, 10.0)
-"""[1/s] and at once: goals of a person who may edit, and of one who only watches."""
 
 
 class TooMany(RobotControlError):
-    """A person asks for more goals than the server computes."""
+    """One person asks for goals faster than the server lets them."""
 
 
 class Goals:
@@ -44,8 +42,6 @@ class Goals:
         """What the process has."""
         self._parts: list[Json] = []
         self._parts_at = -math.inf
-        self._buckets: dict[str, Bucket] = {}
-        """By person."""
 
     async def goal(self, person: Person, body: Json) -> Json:
         """A goal of a part as it would be: see `view.goals.goal_of`; and `joints`, the scene's names of its joints.
@@ -59,11 +55,7 @@ class Goals:
             TooMany: of this person.
             RobotControlError: the request is malformed, or the part can have no such goal.
         """
-        bucket = self._buckets.get(person.id)
-        if bucket is None:
-            rate, burst = _EDITS if person.may_operate else _WATCHES
-            bucket = self._buckets[person.id] = Bucket(rate=rate, burst=burst)
-        if not bucket.take():
+        if not person.goals.take():
             raise TooMany("too many goals")
         name = body.get("part")
         if not isinstance(name, str):
@@ -138,6 +130,6 @@ def _numbers(body: Json, key: str, n: int) -> list[float] | None:
     if given is None:
         return None
     valid = isinstance(given, list) and len(given) == n and all(type(x) in (int, float) for x in given)
-    if not valid or not all(math.isfinite(x) and abs(x) <= _FARTHEST for x in given):
+    if not valid or not all(abs(x) <= _FARTHEST for x in given):  # NaN neither
         raise DefinitionError(f"goal: {key}", expected=f"{n} numbers, none beyond {_FARTHEST:g}")
     return [float(x) for x in given]

@@ -310,7 +310,14 @@ def have_masses(description: str, links: set[str]) -> bool:
     except ElementTree.ParseError:
         return False
     masses = (link.find("inertial/mass") for link in robot.findall("link") if link.get("name") in links)
-    return any(mass is not None and mass.get("value", "0").strip("0. ") != "" for mass in masses)
+    return any(mass is not None and _is_mass(mass.get("value", "")) for mass in masses)
+
+
+def _is_mass(value: str) -> bool:
+    try:
+        return 0.0 < float(value) < math.inf
+    except ValueError:
+        return False
 
 
 def guided_speeds(part: Json) -> list[float]:

@@ -7,6 +7,8 @@ import secrets
 import time
 from dataclasses import dataclass, field
 
+_EDITORS_GOALS, _WATCHERS_GOALS = (25.0, 25.0), (2.0, 10.0)
+"""[1/s] and at once: goals of a person who may edit, and of one who only watches."""
 _MAX_PEOPLE = 1000
 """Cookies given; the oldest one of those who are not here is forgotten."""
 
@@ -46,9 +48,15 @@ class Person:
     requests: Bucket = field(default_factory=lambda: Bucket(rate=100, burst=200))
     stops: Bucket = field(default_factory=lambda: Bucket(rate=20, burst=40))
     """Protective stops: a person with too many other requests may still stop."""
+    goals: Bucket = field(init=False)
+    """Goals that are computed for the ghost (E31)."""
     under_way: int = 0
     """Requests that wait for the robot."""
     sockets: int = 0
+
+    def __post_init__(self) -> None:
+        rate, burst = _EDITORS_GOALS if self.may_operate else _WATCHERS_GOALS
+        self.goals = Bucket(rate=rate, burst=burst)
 
     def rename(self, name: str) -> None:
         """Take another name, if there is one in the text."""

@@ -65,7 +65,7 @@ class Operating:
             return self.jogs.beat(person, body)
         loop = asyncio.get_running_loop()
         if body.get("by_hand") is True:
-            links, description = self._scenes.links_of(name), self._robot.description()
+            links, description = self._scenes.links_of(name), self._scenes.description
             if not await loop.run_in_executor(threads, have_masses, description, links):
                 raise DefinitionError(
                     f"part {name!r} cannot be guided by hand: nothing is known of its masses",

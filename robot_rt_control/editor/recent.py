@@ -18,7 +18,7 @@ KEPT_S = 300.0
 MOST_BYTES = 64 << 20
 """[s] and [bytes] that are kept, whichever is less."""
 _FOLLOWED_S = 5.0
-"""A page that has not asked for so long [s] looks no more: a hidden one asks every second."""
+"""[s] A page looks until it has asked nothing for this time; a hidden page still asks every second."""
 _BLOCK, _BLOCK_NUMBERS, _LEAST_BLOCK = 1000, 100_000, 50
 """Ticks of a block, and joints' positions in it at most; least ticks."""
 _MOST_ACTIONS = 4096
@@ -79,7 +79,7 @@ class Recent:
         n = self._capacity
         self._ticks = np.full(n, -1, np.int64)
         kinds = ((joints, "<f4"), (parts, "<i4"), (parts, "u1"), (parts, "u1"))
-        self._q, self._doing, self._states, self._faults = (np.empty((n, width), kind) for width, kind in kinds)
+        self._q, self._doing, self._states, self._faults = (np.zeros((n, width), kind) for width, kind in kinds)
 
     def _number(self, identity: int, name: str) -> int:
         """As `Recorded.action_numbers`: -1: no action, -2: its name is not known."""

@@ -10,6 +10,7 @@ import logging
 import math
 import struct
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -108,13 +109,16 @@ class Scenes:
             if found:
                 self._version += 1
                 self._scene = {**self._scene, "parts": found, "version": self._version}
-        q = list(self.positions().values())
+        q = list(self._positions(positions).values())
         self._frame = struct.pack(f"<I{len(q)}f", self._version, *q)
         return self._frame
 
     def positions(self) -> dict[str, float]:
         """Where each of the scene's joints is now [rad or m]; NaN: that is not known."""
-        joints, known = self._scene.get("joints", ()), self._robot.joint_positions()
+        return self._positions(self._robot.joint_positions())
+
+    def _positions(self, known: Mapping[str, float]) -> dict[str, float]:
+        joints = self._scene.get("joints", ())
         q = [known.get(joint["name"], math.nan) for joint in joints]
         q = [_followed(joints, q, i) if math.isnan(value) else value for i, value in enumerate(q)]
         return {joint["name"]: value for joint, value in zip(joints, q, strict=True)}

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from robot_rt_control.editor.keys import Person
 from robot_rt_control.editor.recent import Recent, stop_text
-from robot_rt_control.editor.robot import Json, Robot
+from robot_rt_control.editor.robot import Json, Robot, TimelineNews
 from robot_rt_control.ros.tick_batches import TickBatch, TickNames
 from robot_rt_control.vocabulary.errors import RobotControlError
 from robot_rt_control.vocabulary.event_kinds import Kind
@@ -169,10 +169,11 @@ class Timelines:
             return
         self._looked, self._is_followed = now, True
         try:
-            news = self._robot.timeline()
-        except Exception as error:  # else no timeline would be shown anything any more
+            self._take(self._robot.timeline())
+        except Exception as error:  # else nobody would be shown anything any more
             _log.warning("the loop's ticks cannot be read: %s: %s", type(error).__name__, error)
-            return
+
+    def _take(self, news: TimelineNews) -> None:
         if news.names is not None and (self._names is None or news.names.version != self._names.version):
             self._forget_ticks()
             self._marks.clear()

@@ -88,7 +88,7 @@ class Segment:
     """A mapped segment. `buffer` stays valid until `close`.
 
     All of it is in memory and mapped from the start, so that a real-time thread meets no page faults. What is spare at
-    its end has neither memory nor pages until the owner commits it.
+    its end has no memory until one of its users commits it, and pages only in processes that did.
     """
 
     def __init__(self, name: str, descriptor: int, size: int, owner: bool, spare: int = 0) -> None:

@@ -45,10 +45,12 @@ class ListeningNode(Node):
         return SetParametersResult(successful=True)
 
     def listen(self, kind: Any, topic: str, callback: Callable[[Any], None], profile: Any) -> Any:
-        """A subscription whose callback runs in the `Listener`'s thread, one after the other; it must not wait."""
+        """A subscription whose callback runs in the `Listener`'s thread, one after the other; it must not wait. From
+        any thread."""
         subscription = super().create_subscription(kind, topic, callback, profile, callback_group=Unspun())
-        if self._listener is None:
-            self._listener = Listener(self, lambda trace: self.get_logger().error(f"a callback failed:\n{trace}"))
+        with self._making:
+            if self._listener is None:
+                self._listener = Listener(self, lambda trace: self.get_logger().error(f"a callback failed:\n{trace}"))
         self._listener.serve(subscription)
         return subscription
 

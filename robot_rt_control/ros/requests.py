@@ -132,12 +132,18 @@ class Requests:
                 try:
                     if self._stopped:
                         break
-                    self._found += [work for entity in self._ready() for work in _taken(entity)]
+                    ready = self._ready()
                 except InvalidHandle:
                     break  # the context was destroyed
-                except Exception:  # of waiting, or of taking: a message that cannot be read
+                except Exception:
                     self._on_error(traceback.format_exc())
                     time.sleep(_PAUSE_S)
+                    continue
+                for entity in ready:
+                    try:
+                        _take(entity, self._found)
+                    except Exception:  # a message that cannot be read: it is gone, and the others go on
+                        self._on_error(traceback.format_exc())
             work = self._found.popleft() if self._found else None
             with self._lock:
                 self._waiting -= 1
@@ -200,17 +206,18 @@ def _size(entity: Any) -> NumberOfEntities:
     return NumberOfEntities(num_clients=int(is_client), num_services=int(not is_client))
 
 
-def _taken(entity: Any) -> list[Callable[[], object]]:
-    """What is to be done with what has come, as calls. It is taken here, so that the next wait does not find it."""
+def _take(entity: Any, found: deque[Callable[[], object]]) -> None:
+    """Append to `found` what is to be done with what has come. It is taken here, so that the next wait does not find
+    it."""
     try:
         if isinstance(entity, Waitable):
             with entity:
                 taken = entity.take_data()
             # Apart: the answer to one request must not wait for another one's.
-            return [partial(_through, entity.execute, {key: data}) for key, data in taken.items()]
-        found: list[Callable[[], object]] = []
+            found += [partial(_through, entity.execute, {key: data}) for key, data in taken.items()]
+            return
         with entity.handle:
-            while len(found) < _AT_ONCE:  # all: the middleware keeps ten, and drops older ones
+            for _ in range(_AT_ONCE):  # all: the middleware keeps ten, and drops older ones
                 if isinstance(entity, Service):
                     request, header = entity.handle.service_take_request(entity.srv_type.Request)
                     work = partial(_answer, entity, request, header)
@@ -220,9 +227,8 @@ def _taken(entity: Any) -> list[Callable[[], object]]:
                 if header is None:
                     break
                 found.append(work)
-        return found
     except InvalidHandle:
-        return []  # it has been destroyed
+        pass  # it has been destroyed
 
 
 def _answer(service: Any, request: Any, header: Any) -> None:

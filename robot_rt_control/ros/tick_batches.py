@@ -22,8 +22,8 @@ MAX_ROWS = 500
 """Ticks of a batch at most."""
 MAX_WORDS = 1 << 22
 """Rows times columns of a batch at most: a column that does not change takes no room in the message, but does here."""
-_LONGEST_S = 60.0
-"""No loop's period is so long [s]."""
+_SHORTEST_S, _LONGEST_S = 1e-6, 60.0
+"""No loop's period is shorter, or so long [s]."""
 _HEAD = struct.Struct("<4I")
 """Version of the names, rows, columns, bytes of the JSON at the end."""
 
@@ -66,11 +66,11 @@ def names_of(text: str) -> TickNames:
             variables=variables, actions=actions, joints=joints, faults=faults,
             integers=frozenset(map(int, found["integers"])),
         )  # fmt: skip
-    except (AttributeError, KeyError, RecursionError, TypeError) as error:
+    except (AttributeError, KeyError, OverflowError, RecursionError, TypeError) as error:
         raise ValueError(f"names of ticks: {error!r}") from None
     places = (variables.values(), actions.values(), joints.values(), faults.values(), names.integers)
     columns = set().union(*places)
-    if not (0.0 < names.period < _LONGEST_S and all(0 <= column < names.columns for column in columns)):
+    if not (_SHORTEST_S <= names.period < _LONGEST_S and all(0 <= column < names.columns for column in columns)):
         raise ValueError("names of ticks: a column that there is not, or no period")
     return names
 

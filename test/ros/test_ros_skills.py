@@ -132,7 +132,7 @@ class Others:
 
 
 class Rig:
-    def __init__(self, node: Node, others: Others) -> None:
+    def __init__(self, node: ListeningNode, others: Others) -> None:
         self.others, self.now = others, 0.0
         # [s] of the loop: it stands still, so that slow machines see no time-out but those that a test wants.
         backend: Any = SimpleNamespace(present=lambda: (0, self.now), threaded=True)
@@ -340,6 +340,26 @@ def test_N54_messages_that_start_a_blueprint_are_heard_from_another_node_until_i
     while rig.connections._node.count_subscribers("levels") and time.monotonic() < deadline:
         time.sleep(0.01)  # DDS tells it later
     assert rig.connections._node.count_subscribers("levels") == 0
+
+
+def test_N54_messages_that_start_are_judged_in_their_order_by_one_thread(rig: Rig) -> None:
+    took, threads = list[float](), set[int]()
+    keys = StartTopicKeys(name="levels", type="std_msgs/msg/Float64", parameters={"level": "data"}, reliable=True)
+
+    def take(_: bool, values: Any) -> None:
+        time.sleep(0.001)
+        threads.add(threading.get_ident())
+        took.append(values["level"])
+
+    end = RosTopics(rig.connections).follow(keys, take)
+    deadline = time.monotonic() + PATIENCE_S
+    for level in range(10_000):
+        rig.others.levels.publish(Float64(data=float(level)))
+        time.sleep(0.002)
+        if len(took) >= 200 or time.monotonic() > deadline:
+            break
+    end()
+    assert len(took) >= 200 and took == sorted(took) and len(threads) == 1
 
 
 def test_a_topic_to_wait_for(rig: Rig) -> None:

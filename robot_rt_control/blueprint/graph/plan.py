@@ -13,7 +13,7 @@ from enum import Enum
 
 from robot_rt_control.blueprint.graph.results import ANY, FAILURE, STANDARD, SUCCESS, Results
 from robot_rt_control.definitions.action_type import Parameter
-from robot_rt_control.definitions.parameter_value import Scalar
+from robot_rt_control.definitions.parameter_value import Scalar, Value
 from robot_rt_control.program.expression import references
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
 
@@ -154,7 +154,7 @@ class Graph:
         parameters: their defaults and limits are checked at each call.
         values: name → first value, with its unit.
         outputs: name → what is computed when the graph ends, as far as it has a value.
-        state: names among its references that are state variables → float, int or bool.
+        state: names among its references that are state variables → a sample of their type and length.
         results: all of them.
         title: how people see its name; empty: as it is.
     """
@@ -167,7 +167,7 @@ class Graph:
     values: Mapping[str, Given] = field(default_factory=dict)
     reactions: tuple[GraphReaction, ...] = ()
     outputs: Mapping[str, Given] = field(default_factory=dict)
-    state: Mapping[str, str] = field(default_factory=dict)
+    state: Mapping[str, Value] = field(default_factory=dict)
     results: Results = field(default_factory=lambda: STANDARD)
 
     def needs(self, node: Node) -> list[str]:

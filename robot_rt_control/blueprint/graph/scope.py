@@ -21,9 +21,6 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 
 COUNT = ".count"
 """After a node's id: the state variable that counts its visits in this call."""
-_CONVERTED: Mapping[str, Callable[[float], float | int | bool]] = {"float": float, "int": int, "bool": bool}
-_SAMPLES: Mapping[str, Value] = {"float": 1.5, "int": 1, "bool": True}
-"""As a rehearsal has them."""
 
 
 class Scope:
@@ -99,14 +96,15 @@ class Scope:
 
     def _state(self, name: str, moment: Moment) -> Value:
         """A state variable, or the elements of a vector. Raises DefinitionError: it is unknown, never a zero (N55)."""
-        kind = self.graph.state[name]
+        sample = self.graph.state[name]
         found = moment.values.get(self._substitution.variable(name), math.nan)
         numbers = tuple(found) if isinstance(found, Sequence) else (found,)
         if any(math.isnan(number) for number in numbers):
             if not moment.pretended:
                 raise DefinitionError(f"node: ${name}", expected="a known value of this state variable", got="unknown")
-            return _SAMPLES[kind]
-        converted = tuple(_CONVERTED[kind](number) for number in numbers)
+            return sample
+        kind: Any = type(sample[0] if isinstance(sample, tuple) else sample)
+        converted = tuple(kind(number) for number in numbers)
         return converted if isinstance(found, Sequence) else converted[0]
 
     def number(self, name: str, given: Given) -> float:

@@ -23,7 +23,7 @@ class Appearance:
 
         Args:
             fits: whether it says so.
-            time: now [s].
+            time: at which it arrived [s].
         """
         if not fits:
             self._here = False

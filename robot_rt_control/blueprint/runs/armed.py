@@ -20,8 +20,6 @@ from robot_rt_control.vocabulary.capacities import MAX_TEXT_LENGTH
 from robot_rt_control.vocabulary.errors import DefinitionError, shortened
 
 LONGEST_S = 24 * 3600.0
-_WAITING = 200
-"""Messages of a topic between two looks; of more, the oldest are not judged."""
 
 Take = Callable[[bool, Mapping[str, Value | None]], None]
 """Gets whether a message is one that starts, and if it is, the values for parameters; None: there is none in it."""
@@ -34,7 +32,7 @@ class Topics(Protocol):
         """Have each message judged. Returns what ends that.
 
         Args:
-            take: called in any thread.
+            take: called for each message as it arrives, in their order, in one thread; it does not wait.
 
         Raises:
             DefinitionError: the type is not installed, it has no such field, or it is no name of a topic.
@@ -71,7 +69,7 @@ class _Condition:
     def close(self) -> None:
         self.watched.close()
 
-    def look(self, time: float) -> Sensed | None:
+    def look(self) -> Sensed | None:
         if not self.watched.fired:
             return None
         self.watched.fired.clear()
@@ -86,28 +84,24 @@ class _Topic:
     command: CommandKeys
     keys: StartTopicKeys
     robot: Robot
-    came: deque[tuple[bool, Mapping[str, Value | None]]] = field(default_factory=lambda: deque(maxlen=_WAITING))
     close: Callable[[], None] = lambda: None
-    _last: bool = False
+    _counted: deque[Sensed] = field(default_factory=lambda: deque(maxlen=1))
+    """What the next look finds: the last appearance that counted."""
 
     def __post_init__(self) -> None:
         self._appearance = Appearance(self.keys.hold, self.keys.gap)
 
     def take(self, fits: bool, values: Mapping[str, Value | None]) -> None:
-        """In a thread of the node."""
-        if fits or self._last:  # what does not fit for long says nothing new
-            self._last = fits
-            self.came.append((fits, values))
-        if fits:
+        """In the thread that takes messages. Judged now: the next look comes only after a start that takes long."""
+        if self._appearance.saw(fits, self.robot.backend.present()[1]):
+            self._counted.append(self._sensed(values))
             self.robot.on_change()
 
-    def look(self, time: float) -> Sensed | None:
-        found = None
-        while self.came:
-            fits, values = self.came.popleft()
-            if self._appearance.saw(fits, time):
-                found = self._sensed(values)
-        return found
+    def look(self) -> Sensed | None:
+        try:
+            return self._counted.pop()
+        except IndexError:
+            return None
 
     def _sensed(self, values: Mapping[str, Value | None]) -> Sensed:
         given, refused = list[ParameterValue](), ""
@@ -205,7 +199,7 @@ class Armed:
             return
         self._robot.sort_fired()
         for watch, key in list(self._watches):
-            sensed = watch.look(time)
+            sensed = watch.look()
             if sensed and time - self._last.get((watch.name, key), -math.inf) >= watch.command.cooldown:
                 self._last[watch.name, key] = time
                 self._start(sensed)

@@ -269,7 +269,7 @@ class GraphCheck:
             for name in sorted(references(text)) if path[0] == "commands" else ():
                 yield DefinitionError(f"{of}: ${name} has no value before the start", expected="state variables"), path
             for name in sorted(references(text)) if path[0] == "reactions" else ():
-                if name in self._reader.state.types:
+                if name in self._reader.state.samples:
                     error = DefinitionError(
                         f"{of}: ${name}", expected=f"{name} without the dollar: it is judged in every tick"
                     )

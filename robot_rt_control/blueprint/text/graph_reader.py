@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from robot_rt_control.blueprint.graph.plan import ONLY, Call, Candidate, Given, Graph, GraphReaction, Kind, Node
@@ -10,6 +10,7 @@ from robot_rt_control.blueprint.graph.results import ANY, DONE, FAILURE, STANDAR
 from robot_rt_control.blueprint.text.catalogue import Skill, SkillCatalogue
 from robot_rt_control.blueprint.text.levels import LEVELS, may_call
 from robot_rt_control.blueprint.text.node_kinds import NODE_KINDS, branches_in
+from robot_rt_control.blueprint.text.question_check import mistakes_of
 from robot_rt_control.blueprint.text.schema import (
     MADE,
     CallKeys,
@@ -118,7 +119,7 @@ class GraphReader:
                 for name, output in self._graph_outputs()
                 if (value := output.value) is not None
             },
-            state=self.state.types,
+            state=self.state.samples,
             results=with_standard(self._results()),
         )
 
@@ -284,12 +285,8 @@ class GraphReader:
             return Call(kind=Kind.WAIT_UNTIL, skill="wait_until", until=written.wait_until)
         if written.ask is not None:
             answers: Results = dict.fromkeys(written.ask.answers, False)
-            for wrong, got in _wrong_answers(written.ask.answers):
-                error = DefinitionError(f"{of}: ask: answers", expected=wrong, got=got)
-                self._add(error, *path, "ask", "answers")
-            for answer in written.ask.titles.keys() - answers:
-                error = DefinitionError(f"{of}: ask: titles", expected=unknown("answer", answer, answers))
-                self._add(error, *path, "ask", "titles", answer)
+            for error, at in mistakes_of(written.ask, f"{of}: ask"):
+                self._add(error, *path, "ask", *at)
             text = self._text(f"{of}: ask", written.ask.text)
             return Call(
                 kind=Kind.ASK,
@@ -477,17 +474,6 @@ class GraphReader:
 def _refuse_only(name: str, of: str) -> None:
     if name == ONLY:
         raise DefinitionError(f"{of} {name!r}", expected="another name: this one is that of an `is`")
-
-
-def _wrong_answers(answers: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """What was expected of answers, which are results beside those that every skill has, and what came."""
-    if not answers:
-        yield "at least one", "none"
-    for name in dict.fromkeys(answers):
-        if name in (*STANDARD, SUCCESS, FAILURE, ANY):
-            yield "names that have no meaning of their own", repr(name)
-        if answers.count(name) > 1:
-            yield "each once", f"{name!r} {answers.count(name)} times"
 
 
 def _calls(written: CallKeys) -> Iterable[tuple[tuple[str, ...], CallKeys]]:

@@ -11,6 +11,7 @@ from robot_rt_control.blueprint.graph.plan import ONLY
 from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.definitions.action_type import Parameter
+from robot_rt_control.definitions.parameter_value import Value
 from robot_rt_control.program.expression import KnownParameter, references
 from robot_rt_control.validation.scope import Scope
 from robot_rt_control.vocabulary.errors import DefinitionError, unknown
@@ -30,12 +31,12 @@ class StateValues:
         known: what can be computed with; each state variable that is found is added, with a sample.
 
     Attributes:
-        types: those that were found → float, int or bool.
+        samples: those that were found → a value of their type, float, int or bool, and length.
     """
 
     def __init__(self, template: SkillTemplate, catalogue: SkillCatalogue, known: dict[str, KnownParameter]) -> None:
         self._template, self._catalogue, self._known = template, catalogue, known
-        self.types: dict[str, str] = {}
+        self.samples: dict[str, Value] = {}
         is_ = template.content.is_
         self._others = template.content.nodes if is_ is None else (ONLY,)
         """Nodes: `$seat.wish` is an output."""
@@ -52,14 +53,13 @@ class StateValues:
     def has(self, name: str) -> bool:
         """Whether a reference is the value of a state variable; then it can be computed with."""
         if name in self._known or "." not in name or name.split(".")[0] in self._others:
-            return name in self.types
+            return name in self.samples
         try:
             ref = self.names.resolve(name, "")
         except KeyError:
             return False
-        self.types[name] = "float" if ref is None else ref.type
-        sample: Any = SAMPLES[self.types[name]]
-        value = (sample,) * ref.length if ref is not None and ref.length > 1 else sample
+        sample: Any = SAMPLES["float" if ref is None else ref.type]
+        self.samples[name] = value = (sample,) * ref.length if ref is not None and ref.length > 1 else sample
         self._known[name] = KnownParameter(value=value, unit="" if ref is None else ref.unit, sampled=True)
         return True
 
@@ -75,10 +75,11 @@ class StateValues:
     def refuse_type(self, value: Any, declared: Parameter, of: str) -> None:
         """Raises DefinitionError: a state variable alone is not of the type or length of what it is given to."""
         found = _ALONE.fullmatch(value.strip()) if isinstance(value, str) else None
-        if found is None or found[1] not in self.types:
+        if found is None or found[1] not in self.samples:
             return
-        kind, known = self.types[found[1]], self._known[found[1]].value
-        length = len(known) if isinstance(known, tuple) and found[2] is None else 1
+        sample = self.samples[found[1]]
+        kind = type(sample[0] if isinstance(sample, tuple) else sample).__name__
+        length = len(sample) if isinstance(sample, tuple) and found[2] is None else 1
         fits = {"float": ("float", "int"), "int": ("int",), "bool": ("bool",)}.get(declared.type, (kind,))
         if kind not in fits or (declared.length != "any" and length != declared.length):
             shown = f"{length} of type {kind}" if length > 1 else f"a {kind}"

@@ -10,8 +10,9 @@ import math
 import struct
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from typing import Any, cast
 
@@ -30,8 +31,8 @@ SHOWN = (
 """Types of topics that are offered, wherever they are."""
 DESCRIPTION = "robot_description"
 _STRING = "std_msgs/String"
-_LATCHED = (DESCRIPTION, "tf_static", "markers", "objects", "state_markers", "program_state", "events")
-"""Last parts of names of topics whose last message counts."""
+_LOG = "/log"
+"""The events as lines."""
 _STAMPED = (
     "sensor_msgs/JointState", "sensor_msgs/Range", "geometry_msgs/WrenchStamped", "diagnostic_msgs/DiagnosticArray",
     "robot_rt_control/ExecutorStatus",
@@ -57,12 +58,22 @@ class _Offered:
     type: str
     channel: Any
     subscription: Any = None
-    last: bytes | None = None
-    """The last message, if the topic is latched."""
+    profile: QoSProfile | None = None
+    """Of the subscription."""
 
     @property
     def latched(self) -> bool:
-        return self.topic.rpartition("/")[2] in _LATCHED
+        return self.profile is not None and self.profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A channel whose messages are made here."""
+
+    pump: Callable[[Set[str]], bool]
+    """Hands on what has come, given the topics that have a new client. Returns whether it is followed."""
+    follow: Callable[[bool], object]
+    channel: Any
 
 
 @dataclass
@@ -101,7 +112,7 @@ class Bridge:
         self._offered: dict[str, _Offered] = {}
         self._refused: set[str] = set()
         self._stamp_ns: int | None = None
-        """The newest time that a message told, in the workcell's time."""
+        """The last time that a message told, in the workcell's time; a simulation that begins anew goes back."""
         self._variables = StateVariables()
         self._introspected: tuple[Any, Any] | None = None
         self._logged: Any = None
@@ -111,7 +122,11 @@ class Bridge:
             schema=foxglove.Schema(name="state_variables", encoding="jsonschema", data=schema()),
             context=self._context,
         )
-        self._events = foxglove.channels.LogChannel("/log", context=self._context)
+        self._events = foxglove.channels.LogChannel(_LOG, context=self._context)
+        self._made = [
+            _Made(self._pump_variables, self._follow_variables, self._sampled),
+            _Made(self._pump_log, self._follow_log, self._events),
+        ]
         self._server = foxglove.start_server(
             name=name,
             host="127.0.0.1",
@@ -151,7 +166,10 @@ class Bridge:
     # --- topics ---------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        """Offer the topics that are new."""
+        """Offer the topics that are new, and follow those as their publishers now offer them."""
+        for offered in self._offered.values():
+            if offered.subscription is not None and self._profile(offered.topic) not in (None, offered.profile):
+                self._follow(offered, True)
         for topic, types in self._node.get_topic_names_and_types():
             if topic in self._offered or topic in self._refused or len(types) != 1:
                 continue
@@ -180,47 +198,75 @@ class Bridge:
     # --- messages -------------------------------------------------------------------------------
 
     def _pump(self) -> bool:
-        """Hand on what has come. Returns whether anything is followed."""
-        anew, busy = set(), False
+        """Hand on what has come. Returns whether anything is followed. A topic that fails does not end the others."""
+        anew, busy = set[str](), False
         while self._listener.anew:
             anew.add(self._listener.anew.pop())
-        for offered in self._offered.values():
-            if bool(offered.subscription) != offered.channel.has_sinks():
-                self._follow(offered, not offered.subscription)
-            if offered.subscription is None:
-                continue
-            busy = True
-            if offered.topic in anew and offered.last is not None:
-                offered.channel.log(offered.last, log_time=self._stamp_ns)
-            for message in take_all(offered.subscription, raw=True):
+        for offered in list(self._offered.values()):
+            try:
+                busy |= self._hand_on(offered, offered.topic in anew)
+            except Exception as error:  # its type cannot be imported, for example
+                del self._offered[offered.topic]
+                self._refused.add(offered.topic)
+                self._leave_out(offered.topic, offered.channel, partial(self._follow, offered), error)
+        for made in list(self._made):
+            try:
+                busy |= made.pump(anew)
+            except Exception as error:  # a time that there is not, for example
+                self._made.remove(made)
+                self._leave_out(made.channel.topic(), made.channel, made.follow, error)
+        return busy
+
+    def _leave_out(self, topic: str, channel: Any, follow: Callable[[bool], object], error: Exception) -> None:
+        _log.warning("topic %s is left out from now on: %s: %s", topic, type(error).__name__, error)
+        follow(False)
+        channel.close()
+
+    def _hand_on(self, offered: _Offered, is_anew: bool) -> bool:
+        """Follow a topic or not, and hand on what has come. Returns whether it is followed.
+
+        Args:
+            is_anew: it has a new client.
+        """
+        wanted = offered.channel.has_sinks()
+        if wanted != (offered.subscription is not None) or (is_anew and offered.latched):
+            self._follow(offered, wanted)  # anew: what is latched comes again
+        if offered.subscription is None:
+            return False
+        for message in take_all(offered.subscription, raw=True):
+            if not offered.latched:  # those may be old
                 self._note_time(offered.type, message)
-                offered.channel.log(message, log_time=self._stamp_ns)
-                if offered.latched:
-                    offered.last = message
-        return self._pump_variables() | self._pump_log() | busy
+            offered.channel.log(message, log_time=self._stamp_ns)
+        return True
 
     def _note_time(self, type: str, message: bytes) -> None:
         at = 4 if type in _STAMPED else 8 if type == "tf2_msgs/TFMessage" else 0
         if at and len(message) >= at + _TIME.size and message[1] == 1:
             seconds, nanoseconds = _TIME.unpack_from(message, at)
             if seconds >= 0 and (seconds or nanoseconds):
-                self._stamp_ns = max(self._stamp_ns or 0, seconds * 1_000_000_000 + nanoseconds)
+                self._stamp_ns = seconds * 1_000_000_000 + nanoseconds
 
     def _follow(self, offered: _Offered, follow: bool) -> None:
         if offered.subscription is not None:
             self._node.destroy_subscription(offered.subscription)
-            offered.subscription, offered.last = None, None
-        if follow:
+            offered.subscription = offered.profile = None
+        profile = self._profile(offered.topic) if follow else None
+        if profile is not None:  # else it has no publisher yet
             package, _, name = offered.type.partition("/")
             kind = getattr(import_module(f"{package}.msg"), name)
-            offered.subscription = self._subscribe(kind, offered.topic, latched=offered.latched)
+            offered.subscription, offered.profile = self._subscribe(kind, offered.topic, profile), profile
 
-    def _subscribe(self, kind: Any, topic: str, *, latched: bool) -> Any:
-        profile = QoSProfile(
-            depth=_DEPTH,
-            reliability=ReliabilityPolicy.RELIABLE,
-            durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
+    def _profile(self, topic: str) -> QoSProfile | None:
+        """The best that all publishers of a topic offer, else it would miss some of them; None: there are none."""
+        offers = [info.qos_profile for info in self._node.get_publishers_info_by_topic(topic)]
+        if not offers:
+            return None
+        return _profile_of(
+            reliable=all(offer.reliability == ReliabilityPolicy.RELIABLE for offer in offers),
+            latched=all(offer.durability == DurabilityPolicy.TRANSIENT_LOCAL for offer in offers),
         )
+
+    def _subscribe(self, kind: Any, topic: str, profile: QoSProfile) -> Any:
         return self._node.create_subscription(kind, topic, lambda _: None, profile, callback_group=Unspun())
 
     # --- state variables and events ---------------------------------------------------------------
@@ -234,19 +280,14 @@ class Bridge:
 
             topic = "control_server/introspection_data"
             self._introspected = (
-                self._subscribe(StatisticsNames, f"{topic}/names", latched=True),
-                self._subscribe(StatisticsValues, f"{topic}/values", latched=False),
+                self._subscribe(StatisticsNames, f"{topic}/names", _profile_of(reliable=True, latched=True)),
+                self._subscribe(StatisticsValues, f"{topic}/values", _profile_of(reliable=True, latched=False)),
             )
 
-    def _pump_variables(self) -> bool:
+    def _pump_variables(self, anew: Set[str]) -> bool:
         wanted = self._sampled.has_sinks()
         if wanted != (self._introspected is not None):
-            try:
-                self._follow_variables(wanted)
-            except ImportError as error:
-                _log.warning("no state variables: %s", error)
-                self._sampled.close()
-                return False
+            self._follow_variables(wanted)
         if self._introspected is None:
             return False
         names, values = self._introspected
@@ -266,11 +307,11 @@ class Bridge:
         if follow:
             from robot_rt_control.msg import Event
 
-            self._logged = self._subscribe(Event, "control_server/events", latched=True)
+            self._logged = self._subscribe(Event, "control_server/events", _profile_of(reliable=True, latched=True))
 
-    def _pump_log(self) -> bool:
+    def _pump_log(self, anew: Set[str]) -> bool:
         wanted = self._events.has_sinks()
-        if wanted != (self._logged is not None):
+        if wanted != (self._logged is not None) or (wanted and _LOG in anew):
             self._follow_log(wanted)
         if self._logged is None:
             return False
@@ -285,6 +326,14 @@ class Bridge:
                 log_time=event.stamp.sec * 1_000_000_000 + event.stamp.nanosec,
             )
         return True
+
+
+def _profile_of(*, reliable: bool, latched: bool) -> QoSProfile:
+    return QoSProfile(
+        depth=_DEPTH,
+        reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
+    )
 
 
 def _level(kind: str) -> Any:

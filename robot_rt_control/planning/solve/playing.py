@@ -14,6 +14,7 @@ from typing import Any
 
 from robot_rt_control.planning.plan.plan import Plan
 from robot_rt_control.processes.errors import error_of
+from robot_rt_control.processes.python import import_path
 from robot_rt_control.processes.python_process import ProcessEnded, PythonProcess
 from robot_rt_control.vocabulary.errors import RobotControlError
 
@@ -58,7 +59,8 @@ class Player:
         with tempfile.TemporaryDirectory(prefix="plan") as folder:
             file = Path(folder) / "played.plan"
             plan.save(file)
-            self._process.send({"plan": str(file), "workcell": str(workcell), "speeds": list(speeds)})
+            job = {"plan": str(file), "workcell": str(workcell), "speeds": list(speeds)}
+            self._process.send({"path": import_path(), "question": job})
             answer, looks = None, 0
             try:
                 while (answer := self._process.receive(_LOOK_S)) is None:
@@ -68,6 +70,6 @@ class Player:
                         raise ProcessEnded(f"has not answered within {_LONGEST_S:g} s")
             except ProcessEnded as ended:
                 raise RobotControlError(f"the process that plays plans {ended}") from None
-        if "mistakes" in answer:
-            raise error_of(answer["mistakes"])
-        return list(answer["rows"])
+        if "error" in answer:
+            raise error_of(answer["error"])
+        return list(answer["answer"])

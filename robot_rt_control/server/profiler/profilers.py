@@ -45,8 +45,13 @@ class Profilers:
 
         Args:
             label: the action, for messages.
+
+        Raises:
+            ChannelError: there is not enough shared memory; nothing has changed.
         """
         memory, number = self._channel.memory, motion.queue.number
+        # Before anything is written: in a full /dev/shm a write to memory that there is not ends the process (SIGBUS).
+        self._channel.commit_set_points(motion.queue.offset, motion.queue.size)
         set_up(memory, number)
         writer = QueueWriter(memory, motion)
         writer.fill_up()

@@ -425,6 +425,34 @@ def test_N54_a_message_starts_a_run_once_for_each_appearance_while_it_is_armed(b
     assert not bench.topics.followed and bench.executor.is_idle
 
 
+def test_N54_one_appearance_starts_once_also_if_its_messages_come_while_nobody_looks(bench: Bench) -> None:
+    bench.library.save(WELCOME)
+    bench.control("arm", seconds=60)
+    face = bench.topics.followed["/face"]
+
+    def sees(name: str, times: int) -> None:
+        for _ in range(times):
+            face(True, {"guest": name})
+            bench.client.cell.step(20)
+
+    def sees_and_looks(name: str, times: int) -> None:
+        for _ in range(times):
+            sees(name, 1)
+            bench.executor.update()
+
+    sees_and_looks("Anna", 6)
+    assert len(bench.executor.runs) == 1
+    sees("Anna", 150)  # a start that takes 3 s, longer than `gap` and `cooldown`
+    sees_and_looks("Anna", 10)
+    assert len(bench.executor.runs) == 1
+    face(False, {})
+    sees("Ben", 6)
+    face(False, {})
+    sees("Carl", 6)
+    bench.step()
+    assert bench.said == ["Hello Anna", "Hello Carl"], "of two appearances meanwhile, the last one"
+
+
 def test_N54_where_no_topics_are_a_start_by_messages_cannot_be_armed(bench: Bench) -> None:
     bench.library.save(WELCOME)
     alone = Executor(bench.robot, bench.library, bench.logs)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import argparse
 import http.client
 import re
 import signal
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from written_recording import write_recording
 
+from robot_rt_control.command_line import view
 from robot_rt_control.command_line.main import main
+from robot_rt_control.editor import installed
 
 Captured = pytest.CaptureFixture[str]
 
@@ -76,3 +81,29 @@ def test_H12_a_recording_is_served_without_ros(tmp_path: Path) -> None:
         connection.close()
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0
+
+
+def test_the_server_for_foxglove_imports_nothing_from_the_working_directory_and_ends_with_the_view(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    commands, start = list[list[str]](), subprocess.Popen
+    deaf = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); print(flush=True); time.sleep(600)"
+
+    def popen(command: list[str], **options: Any) -> Any:
+        commands.append(command)
+        processes.append(start([sys.executable, "-c", deaf], stdout=subprocess.PIPE, **options))
+        return processes[0]
+
+    processes = list[Any]()
+    monkeypatch.setattr(installed, "require_foxglove", lambda: None)
+    monkeypatch.setattr(subprocess, "Popen", popen)
+    arguments = argparse.Namespace(foxglove=True, recordings=[], foxglove_port=0, namespace="cell")
+    with view._foxglove(arguments):
+        assert processes[0].stdout.readline() == b"\n"
+        patience = threading.Timer(120.0, processes[0].terminate)
+        patience.start()  # else a view that waits for it would hang
+    patience.cancel()
+    assert processes[0].returncode == -signal.SIGKILL
+    processes[0].stdout.close()
+    module = "robot_rt_control.editor.foxglove.main"
+    assert commands == [[sys.executable, "-P", "-m", module, "--port", "0", "--namespace", "cell"]]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import aiohttp
@@ -13,7 +15,9 @@ from memory_robot import MemoryRobot
 from served_editor import Served
 
 from robot_rt_control.editor import jogs
-from robot_rt_control.vocabulary.errors import RobotControlError
+from robot_rt_control.editor.keys import Person
+from robot_rt_control.editor.operating import Operating
+from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 
 JOG = {"hold": "a", "part": "arm", "joint": 3, "direction": -1, "speed": 0.1}
 ENOUGH_S = 120.0
@@ -199,6 +203,26 @@ def test_E32_masses_of_an_arm_have_to_be_known() -> None:
     text = f"<robot>{link.format('a', '1.5')}{link.format('b', '0.0')}<link name='c'/></robot>"
     found = [jogs.have_masses(text, links) for links in ({"a", "b"}, {"b"}, {"c"}, set())]
     assert found == [True, False, False, False] and not jogs.have_masses("no XML", {"a"})
+
+
+@pytest.mark.parametrize("mass", ["nan", "inf", "-1", "-0.0", "0e5", "much", "", "${m}"])
+def test_E32_what_is_no_mass_does_not_count(mass: str) -> None:
+    assert not jogs.have_masses(
+        f'<robot><link name="a"><inertial><mass value="{mass}"/></inertial></link></robot>', {"a"}
+    )
+
+
+def test_E32_the_masses_are_those_of_the_scene_whose_links_are_looked_for(
+    robot: MemoryRobot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another description may have come since."""
+    robot.description_text = '<robot><link name="a"><inertial><mass value="1"/></inertial></link></robot>'
+    scenes: Any = SimpleNamespace(links_of=lambda _: {"a"}, description="<robot/>")
+    operating = Operating(robot, scenes)
+    monkeypatch.setattr(operating.jogs, "wanted_part", lambda *_: "arm")
+    person = Person(id="1", name="Ann", may_operate=True)
+    with ThreadPoolExecutor(1) as threads, pytest.raises(DefinitionError, match="nothing is known of its masses"):
+        asyncio.run(operating.jog(person, {"part": "arm", "by_hand": True}, threads))
 
 
 def test_E32_only_who_operates_guides_and_only_what_can_be_guided(editor: Served, robot: MemoryRobot, ann: str) -> None:

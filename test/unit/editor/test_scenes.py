@@ -176,6 +176,20 @@ def test_a_frame_has_each_joint_and_those_that_mimic(robot: MemoryRobot, mesh: P
     asyncio.run(work())
 
 
+def test_a_frame_is_of_one_look_at_the_joints(robot: MemoryRobot, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = list[int]()
+
+    def joints() -> dict[str, float]:
+        looks.append(1)
+        return {"a": 0.5}
+
+    monkeypatch.setattr(robot, "description", lambda: "")
+    monkeypatch.setattr(robot, "joint_positions", joints)
+    found = Scenes(robot)
+    found._scene = {"joints": [{"name": "a"}]}
+    assert struct.unpack("<If", found.frame()) == (0, 0.5) and len(looks) == 1
+
+
 def test_the_links_of_robots_that_share_names_are_told_apart_by_the_order_of_joint_states() -> None:
     def link(name: str, parent: int, joint: int = -1) -> dict[str, Any]:
         return {"name": name, "parent": parent, "joint": joint}

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from robot_rt_control.editor import timelines
+from robot_rt_control.editor.recent import Recent
 from robot_rt_control.editor.robot import TimelineNews
 from robot_rt_control.editor.timelines import TimelineReader, Timelines, wanted_timeline
 from robot_rt_control.ros.tick_batches import TickBatch, TickNames
@@ -212,6 +213,29 @@ def test_a_look_that_fails_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     loop.give(batch([1, 2]))
     screen.look()
     assert screen.ticks == [1, 2]
+
+
+def test_what_cannot_be_kept_ends_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """The loop that looks is the one that shows what is true now."""
+    loop = Loop()
+    of = Timelines(loop)  # type: ignore[arg-type]
+    of.recent.about()
+    loop.give(batch([1, 2]), events=[{"kind": "reaction_fired"}])
+    of.look()
+    assert "the loop's ticks cannot be read: KeyError" in caplog.text
+    of._looked = 0.0
+    loop.give(batch([3, 4]))
+    of.look()
+    assert of.last == 4
+
+
+def test_what_is_kept_of_the_last_minutes_begins_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block goes to browsers whole: the places of ticks that are missing must not hold this process's old memory."""
+    monkeypatch.setattr(np, "empty", lambda shape, kind: np.full(shape, 77, kind))
+    kept = Recent()
+    kept.about()
+    kept.take(batch([5, 6]), names())
+    assert not any(each[:5].any() for each in (kept._q, kept._doing, kept._states, kept._faults))
 
 
 def test_another_executor_begins_anew() -> None:

@@ -3,7 +3,10 @@
 import secrets
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
+from contextlib import nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +14,7 @@ import rclpy
 from rclpy.executors import MultiThreadedExecutor
 
 from robot_rt_control import srv
+from robot_rt_control.ros import requests
 from robot_rt_control.ros.listening_node import ListeningNode
 from robot_rt_control.ros.requests import Served
 from robot_rt_control.server.core.server_core import ServerCore
@@ -92,6 +96,54 @@ def test_callbacks_that_fail_or_await_end_nothing(node: Any) -> None:
     assert "ValueError: no answer" in said[0]
     answered(clients[1].call_async(srv.RenewSession.Request()))
     assert not lost.done()
+
+
+class Unreadable:
+    """A type whose first request cannot be read."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    @property
+    def Request(self) -> Any:
+        self.asked += 1
+        if self.asked == 1:
+            raise ValueError("cannot be read")
+        return srv.RenewSession.Request
+
+
+def test_a_request_that_cannot_be_read_holds_up_no_other(node: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requests, "_PAUSE_S", 600.0)
+    served, said = Served(), list[str]()
+    services = [
+        node.create_service(srv.RenewSession, name, lambda request, response: response, callback_group=served)
+        for name in ("~/broken", "~/sound")
+    ]
+    node._requests._on_error = said.append
+    services[0].srv_type = Unreadable()
+    clients = [
+        node.create_client(srv.RenewSession, name, callback_group=served) for name in ("~/broken", "~/sound")
+    ]
+    assert all(client.wait_for_service(60.0) for client in clients)
+    clients[0].call_async(srv.RenewSession.Request())
+    until(lambda: said, "no error")
+    assert "cannot be read" in said[0]
+    answered(clients[1].call_async(srv.RenewSession.Request()))
+
+
+def test_what_was_taken_before_something_that_cannot_be_read_is_not_lost() -> None:
+    class Handle(nullcontext[None]):
+        left = [("first", 1), ("second", 2)]
+
+        def take_response(self, _: object) -> Any:
+            if not self.left:
+                raise ValueError("cannot be read")
+            return self.left.pop(0)
+
+    client, found = SimpleNamespace(handle=Handle(), srv_type=srv.RenewSession), deque[Any]()
+    with pytest.raises(ValueError, match="cannot be read"):
+        requests._take(client, found)
+    assert len(found) == 2
 
 
 def test_what_is_destroyed_is_let_go(node: Any) -> None:

@@ -52,7 +52,9 @@ def test_names_are_read_again() -> None:
 @pytest.mark.parametrize("text", [
     "", "{", "[]", "{}", "[" * 100_000, NAMES.text().replace('"columns": 4', '"columns": 3'),
     NAMES.text().replace("0.001", "0"), NAMES.text().replace("0.001", "Infinity"), NAMES.text().replace("0.001", "NaN"),
+    NAMES.text().replace("0.001", "1e-310"), NAMES.text().replace("0.001", "9e-7"),
     NAMES.text().replace('"arm.position[0]": 1', '"arm.position[0]": -1'),
+    NAMES.text().replace('"arm.position[0]": 1', '"arm.position[0]": Infinity'),
 ])  # fmt: skip
 def test_names_that_are_none_are_refused(text: str) -> None:
     with pytest.raises(ValueError):

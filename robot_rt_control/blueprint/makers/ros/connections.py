@@ -12,11 +12,11 @@ from typing import Any
 from action_msgs.srv import CancelGoal
 from rclpy._rclpy_pybind11 import InvalidHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from robot_rt_control.blueprint.graph import orders
 from robot_rt_control.ros.goal_client import GoalClient
+from robot_rt_control.ros.listening_node import ListeningNode
 from robot_rt_control.vocabulary.errors import DefinitionError
 
 _KEPT = 32
@@ -28,7 +28,7 @@ _ORPHANS_S = 10.0
 class Connections:
     """Connections of one node. Used in the executor's thread."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: ListeningNode) -> None:
         self._node, self._group = node, ReentrantCallbackGroup()
         self._kept: OrderedDict[tuple[str, str, str, bool], tuple[Any, Callable[[], object]]] = OrderedDict()
 
@@ -82,11 +82,9 @@ class Connections:
     def subscribe(
         self, type: Any, name: str, take: Callable[[Any], None], *, latched: bool, reliable: bool = False
     ) -> Any:
-        """A subscription. Raises DefinitionError: it is no name."""
+        """A subscription, see `ListeningNode.listen`. Raises DefinitionError: it is no name."""
         profile = _profile(latched=latched, reliable=latched or reliable)
-        return _named(
-            name, lambda: self._node.create_subscription(type, name, take, profile, callback_group=self._group)
-        )
+        return _named(name, lambda: self._node.listen(type, name, take, profile))
 
     def unsubscribe(self, subscription: Any) -> None:
         self._node.destroy_subscription(subscription)

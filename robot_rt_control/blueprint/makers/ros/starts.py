@@ -98,9 +98,11 @@ def judge_of(keys: StartTopicKeys, kind: Any) -> Callable[[Any], bool]:
     Raises:
         DefinitionError: the type has no such fields.
     """
-    for error, _ in mistakes_of(keys, ()):
-        raise error
     tree = _condition(kind, keys.when) if keys.when else None
+    for path in keys.texts:
+        _check_text(kind, path)
+    for path in keys.parameters.values():
+        check_path(kind, path)
     texts = {path: frozenset(map(_plain, words)) for path, words in keys.texts.items()}
 
     def judge(message: Any) -> bool:

@@ -10,6 +10,8 @@ from blueprint_driver import Driver
 from robot_rt_control.blueprint.engine.foresight import foresee
 from robot_rt_control.blueprint.exchange.exporter import export_trees
 from robot_rt_control.blueprint.graph import events
+from robot_rt_control.blueprint.graph.events import Moment
+from robot_rt_control.blueprint.graph.scope import Scope
 from robot_rt_control.blueprint.text.calls import Calls
 from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.text.check import check_skill
@@ -71,6 +73,25 @@ def test_N55_an_unknown_value_fails_the_node_and_is_never_a_zero(bench: SkillCat
     assert end["result"] == "failed" and "known value of this state variable; got unknown" in end["reason"]
     assert "$hand.tool.z" in end["reason"] or "$arm.at_rest" in end["reason"]
     assert driver.records("set") == [] and end["outputs"] == {}
+
+
+@pytest.mark.parametrize("values", [{}, VALUES])
+def test_N55_a_rehearsal_has_samples_of_the_type_and_length_of_what_they_stand_for(
+    bench: SkillCatalogue, values: dict[str, Any]
+) -> None:
+    text = """
+name: keep
+values: {joint: {default: 0.0}, still: {type: bool, default: false}}
+nodes:
+  look: {set: {joint: '$arm.position[6]', still: $arm.at_rest}, then: tell}
+  tell: {say: '${joint}, ${still}, ${arm.position}'}
+"""
+    graph = plan(text, bench).graphs["keep"]
+    scope = Scope(graph, (), {}, lambda: Moment(tick=1, time=0.0, values=values, pretended=True))
+    found = scope.set(graph.nodes["look"].call.arguments)
+    assert found == ({"joint": 0.0, "still": True} if values else {"joint": 1.5, "still": True})
+    (words,) = scope.arguments(graph.nodes["tell"].call)
+    assert str(words.value).count("1.5") == (0 if values else 8), "seven joints, and what was kept of one"
 
 
 def test_N55_what_a_state_variable_will_be_is_not_foreseen(bench: SkillCatalogue) -> None:

@@ -53,6 +53,19 @@ def test_N56_titles_are_read_and_wrong_ones_are_mistakes() -> None:
     assert "ask: titles" in mistakes(ASKING.replace("leave: Lass es", "leav: Lass es"))
 
 
+@pytest.mark.parametrize("titles", ["try_again: leave", "try_again: leave, leave: try_again", "try_again: x, leave: x"])
+def test_N56_a_title_that_means_another_answer_as_well_is_a_mistake(titles: str) -> None:
+    """An answer is taken by its identifier or its title: a person would press one, and another one be taken."""
+    found = mistakes(ASKING.replace("try_again: try again, leave: Lass es", titles))
+    assert "the title of answer 'try_again'; expected one that answer 'leave' has neither" in found
+    assert "skill:7:" in found
+
+
+def test_N56_a_title_may_be_the_answers_own_identifier() -> None:
+    text = ASKING.replace("leave: Lass es", "leave: leave")
+    check_skill(SkillTemplate(text), catalogue(text))
+
+
 def test_N56_the_log_has_titles_and_an_answer_is_taken_by_its_title() -> None:
     engine = Engine(Calls(catalogue(ASKING)).plan("pick"))
     assert engine.plan.graphs["pick"].title == "Würfel holen"

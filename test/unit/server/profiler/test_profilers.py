@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from robot_rt_control.motion_group.limits import PlanLimits
 from robot_rt_control.motion_group.point_to_point import point_to_point
 from robot_rt_control.server.profiler.profilers import Profilers
 from robot_rt_control.server.profiler.queue_writer import Motion, MotionQueue
+from robot_rt_control.vocabulary.errors import ChannelError
 
 LIMITS = PlanLimits(
     names=("a",),
@@ -88,6 +90,28 @@ def test_a_queue_is_kept_filled_while_its_process_starts(monkeypatch: pytest.Mon
         header["tail"] = 400
         time.sleep(0.2)
         assert header["head"] == 499 and header["failed"] == 0
+    finally:
+        profilers.close()
+        channel.close()
+
+
+def test_a_queue_without_shared_memory_is_refused_before_anything_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a full /dev/shm, to write where there is no memory would end the process by SIGBUS."""
+    channel = Channel.create(f"full_{os.getpid()}", workcell=1, period_ns=10**6)
+    profilers = Profilers(channel)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    try:
+        plan = point_to_point(np.zeros(1), np.ones(1), LIMITS, 20.0)
+        place = MotionQueue(number=0, offset=0, entries=200, size=8000)
+        header = channel.memory.motion_queues[0]
+        header["head"] = header["failed"] = 7
+        with pytest.raises(ChannelError, match=r"8000 bytes more; got .*No space left"):
+            profilers.start(Motion(queue=place, plans=(plan,), n_points=20_001, period=0.001), "action 'go'")
+        assert profilers.pids == {} and header["head"] == header["failed"] == 7
     finally:
         profilers.close()
         channel.close()
