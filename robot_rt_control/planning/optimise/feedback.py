@@ -46,6 +46,8 @@ the ground, which nobody knows: in PyBullet it turns half as far as in MuJoCo. W
 back; gains that count on it come too late where it does not."""
 _POSE = (0, 1, 5, 6, 7, 11)
 """Of the body's states: x, y, turn about z, and their rates."""
+_LONGEST = 0.1
+"""[s] of a control step: gains that are constant over more than that were seen to lead a body farther off."""
 _W = 4
 """States of the displacement."""
 
@@ -53,8 +55,8 @@ _W = 4
 def feedback(problem: Problem, dynamics: Dynamics, plan: Plan, about: Trajectory) -> Feedback | None:
     """Of a plan; None: it has none.
 
-    Plans have feedback if one part's joints, driven by velocity, push a free body on the ground with one geometry, and
-    if the joints' limits and what stands around leave room to move aside.
+    Plans have feedback if one part's joints, driven by velocity, push a free body on the ground with one geometry, in
+    control steps of at most 0.1 s, and if the joints' limits and what stands around leave room to move aside.
 
     Args:
         problem: of the plan's task, with the plan's time and steps.
@@ -68,7 +70,8 @@ def feedback(problem: Problem, dynamics: Dynamics, plan: Plan, about: Trajectory
     driven = bool(problem.scene.actuated.velocity_driven.all())
     if not (is_free(problem.scene) and driven and upright and len(geoms) == 1 and len(plan.parts) == 1):
         return None
-    if plan.header["steps"] > MAX_FEEDBACK_STEPS or not about.finite:
+    short = problem.task.control_step <= _LONGEST + 1e-9
+    if not short or plan.header["steps"] > MAX_FEEDBACK_STEPS or not about.finite:
         return None
     lead = _along_world(dynamics.moves(geoms.pop(), about.joint_position))
     bounds = _room(problem, plan, about, lead)

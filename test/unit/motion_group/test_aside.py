@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from robot_rt_control.motion_group.aside import Bounds, cubic, exceeded, slopes
 from robot_rt_control.motion_group.limits import PlanLimits
@@ -13,6 +14,7 @@ from robot_rt_control.motion_group.trajectory import curve_through
 
 STEP, STEPS = 0.1, 10
 LEAD = np.stack([np.linspace(1.0, 1.5, STEPS + 1) ** 2, np.full(STEPS + 1, -2.0)], axis=1)[:, :, None]
+Array = NDArray[np.float64]
 BOUNDS = Bounds(most=0.02, speed=0.05, acceleration=0.5)
 LIMITS = PlanLimits(
     names=("j",), lower=np.array([-1.0]), upper=np.array([1.0]), velocity=np.array([1.0]),
@@ -23,9 +25,9 @@ CURVE = curve_through(np.array([0.0, 1.0]), np.array([[0.0], [0.3]]), np.zeros((
 
 def test_cubics_go_through_the_rows_and_their_derivatives_are_those_of_the_table() -> None:
     slope = slopes(LEAD, STEP)
-    rows, _, _ = cubic(LEAD, slope, STEP, STEP * np.arange(STEPS + 1))
+    rows, _, _ = cubic(LEAD, slope, STEP, np.linspace(0.0, STEP * STEPS, STEPS + 1))
     np.testing.assert_allclose(rows, LEAD, atol=1e-12)
-    t = np.linspace(0.01, 1.2, 90)
+    t: Array = np.linspace(0.01, 1.2, 90)
     G, dG, ddG = cubic(LEAD, slope, STEP, t)
     e = 1e-6
     more, less = (cubic(LEAD, slope, STEP, t + d) for d in (e, -e))

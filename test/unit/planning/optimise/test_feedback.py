@@ -87,3 +87,8 @@ def test_V33_coordinates_of_the_target_that_are_free_are_not_led(push: Plan) -> 
 def test_V33_plans_of_several_parts_have_no_feedback(push: Plan) -> None:
     both = replace(push, header={**push.header, "joints": ["a.x", "b.y", "b.z"]})
     assert led(both, SLIDE, SETTINGS).feedback is None
+
+
+def test_V33_long_control_steps_have_no_feedback(push: Plan) -> None:
+    long = replace(push, header={**push.header, "time": 4.0})
+    assert led(long, SLIDE, SETTINGS).feedback is None
