@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pybullet
@@ -60,10 +61,12 @@ def cases(kind: str, count: int) -> Iterator[Case]:
         x, y = random.uniform(-_SHIFT, _SHIFT, 2)
         turn, friction, mass = random.uniform(-_TURN, _TURN), *_FACTOR ** random.uniform(-1.0, 1.0, 2)
         angle = random.uniform(-math.pi / 2.0, math.pi / 2.0)
-        start = {} if kind == KINDS[1] else {"shift": (x, y), "turn": turn}
-        world = {} if kind == KINDS[0] else {"friction": friction, "mass": mass}
         shove = (_SHOVE * math.cos(angle), _SHOVE * math.sin(angle)) if kind == KINDS[3] else (0.0, 0.0)
-        yield Case(**start, **world, shove=shove)
+        off, other = kind != KINDS[1], kind != KINDS[0]
+        yield Case(
+            shift=(x, y) if off else (0.0, 0.0), turn=turn if off else 0.0,
+            friction=friction if other else 1.0, mass=mass if other else 1.0, shove=shove,
+        )  # fmt: skip
 
 
 class Camera:
@@ -102,7 +105,7 @@ def play(plan: Plan, workcell: str, case: Case, pose: str) -> dict[str, float]:
     """Where the body ends: [m] and [rad] from the target; [N] the peak."""
     start = plan.start_pose
 
-    def prepare(plugin: SimulatorPlugin) -> None:
+    def prepare(plugin: Any) -> None:  # of PyBullet
         body, client = plugin.world.objects[plan.header["body"]], plugin.world.client
         mass, friction, inertia = pybullet.getDynamicsInfo(body, -1, physicsClientId=client)[:3]
         pybullet.changeDynamics(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from robot_rt_control.client import Reaction
-from robot_rt_control.hardware.world.simulator import SimulatorPlugin
 from robot_rt_control.model.pose import Pose
 from robot_rt_control.planning.optimise.settings import Settings
 from robot_rt_control.planning.plan.feedback import NAMES
@@ -76,19 +76,19 @@ def test_V33_a_plan_by_efforts_has_none() -> None:
 class Sensor:
     """In place of the simulated one: it says something else of what that has measured."""
 
-    def __init__(self, sensor: object, values: np.ndarray, change: Callable[[np.ndarray], None]) -> None:
+    def __init__(self, sensor: Any, values: np.ndarray, change: Callable[[np.ndarray], None]) -> None:
         self._sensor, self._values, self._change = sensor, values, change
 
     def read(self) -> None:
-        self._sensor.read()  # type: ignore[attr-defined]
+        self._sensor.read()
         self._change(self._values)
 
 
-def seeing(change: Callable[[np.ndarray], None]) -> Callable[[SimulatorPlugin], None]:
+def seeing(change: Callable[[np.ndarray], None]) -> Callable[[Any], None]:
     """A change of the simulated world: of what its camera gives, seven values and their ages."""
 
-    def prepare(plugin: SimulatorPlugin) -> None:
-        sensors = plugin._sensors  # type: ignore[attr-defined]
+    def prepare(plugin: Any) -> None:  # of PyBullet
+        sensors = plugin._sensors
         sensors[:] = [Sensor(sensors[0], plugin._states["camera"], change)]
 
     return prepare
