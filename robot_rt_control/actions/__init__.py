@@ -8,6 +8,7 @@ BUILTIN = (
     "robot_rt_control.actions.move_linear:MoveLinear",
     "robot_rt_control.actions.motion_group:MotionGroup",
     "robot_rt_control.actions.track_trajectory:TrackTrajectory",
+    "robot_rt_control.actions.track_with_pose:TrackWithPose",
     "robot_rt_control.actions.sine_wave:SineWave",
     "robot_rt_control.actions.set_output:SetOutput",
     "robot_rt_control.actions.wait_for_input:WaitForInput",

@@ -76,6 +76,7 @@ def run_plan(
     *,
     pose: str = "",
     unverified: bool = False,
+    feedback: bool = True,
     cancelled: Callable[[], bool] = lambda: False,
     phase: Callable[[str], None] = lambda _: None,
 ) -> Run:
@@ -85,6 +86,7 @@ def run_plan(
         client: of the running workcell, or a LockstepClient.
         workcell: the plan's.
         pose: part of kind sensor that measures where the body is; empty: that is not checked.
+        feedback: whether the plan's feedback, if it has any, leads the motion by `pose`.
         unverified: whether a plan may be run that reaches its target in the planner's engine alone.
         cancelled: asked every 20 ms.
         phase: called with `approach`, then `motion`.
@@ -97,11 +99,13 @@ def run_plan(
         RobotControlError: it could not be started, or did not come to its end; the session is closed.
     """
 
+    led = bool(pose) and feedback and plan.feedback is not None
+
     def check(parts: Sequence[str]) -> None:
         found = measured(client, workcell, parts, pose)
         status = client.executor_status()
         tools = {part.name: part.tool for part in status.parts}
-        plan.check_start(joints=found.joints, body=found.body, speed=status.speed, tools=tools)
+        plan.check_start(joints=found.joints, body=found.body, speed=status.speed, tools=tools, led=led)
 
     plan.check_verified(unverified=unverified)
     plan.check_start(workcell=client.backend.workcell_digest())  # alone: another one has other parts
@@ -112,7 +116,7 @@ def run_plan(
                    velocity_scale=_APPROACH)
             for part in plan.parts
         ]  # fmt: skip
-        motion = plan.actions("motion")
+        motion = plan.actions("motion", pose if led else "")
         session.add(*approach, *motion)
         phase("approach")
         _finish(session, session.follow(*approach), cancelled)
@@ -135,7 +139,16 @@ def retreat(client: Client, plan: Plan) -> None:
     """From the end of a plan that was run back to its start, the way the parts came; errors as of `run_plan`."""
     with client.session(plan.parts, name="planner") as session:
         until = _all("is_settled", plan.last("back"))
-        _finish(session, session.follow(*plan.first("back"), add=plan.retreat("back"), until=until), lambda: False)
+        ends = None if plan.feedback is None else _commanded(client, plan)
+        back = plan.retreat("back", ends)
+        _finish(session, session.follow(*plan.first("back"), add=back, until=until), lambda: False)
+
+
+def _commanded(client: Client, plan: Plan) -> dict[str, list[float]]:
+    """Part → [rad or m] where its joints are commanded to be."""
+    values = client.backend.state_values([f"{part}.commanded_position[" for part in plan.parts], "")
+    counts = {part: len(plan.start_joints(part)) for part in plan.parts}
+    return {part: [values[f"{part}.commanded_position[{j}]"] for j in range(n)] for part, n in counts.items()}
 
 
 def _all(variable: str, actions: Iterable[str]) -> str:

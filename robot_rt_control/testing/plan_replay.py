@@ -121,6 +121,8 @@ def replay(
     frames: int = 0,
     body: Pose | None = None,
     feedback: bool = True,
+    pose: str = "",
+    prepare: Callable[[SimulatorPlugin], None] = lambda _: None,
 ) -> Replay:
     """Replay a plan.
 
@@ -131,6 +133,8 @@ def replay(
         frames: so many pictures are drawn, with the target as a ghost.
         body: X_WB before the motion; default: as planned.
         feedback: False: efforts alone are played, to see how far they carry; of parts that efforts drive.
+        pose: sensor part that measures the body, for a plan with feedback of that; empty: the plan alone.
+        prepare: may change the simulated world before the motion.
 
     Raises:
         DefinitionError: the plan is for another workcell, or does not fit.
@@ -141,12 +145,15 @@ def replay(
         workcell = load_workcell(workcell)
     plan.check_start(workcell=workcell.digest)
     with LockstepClient(workcell.with_tools(plan.tools)) as client:
-        return _Run(plan, client, speed, frames, feedback).result(body)
+        prepare(simulation(client))
+        return _Run(plan, client, speed, frames, feedback, pose).result(body)
 
 
 class _Run:
-    def __init__(self, plan: Plan, client: LockstepClient, speed: float, frames: int, feedback: bool) -> None:
-        self.plan, self.client, self.speed, self.feedback = plan, client, speed, feedback
+    def __init__(
+        self, plan: Plan, client: LockstepClient, speed: float, frames: int, feedback: bool, pose: str
+    ) -> None:
+        self.plan, self.client, self.speed, self.feedback, self.pose = plan, client, speed, feedback, pose
         self.period = client.cell.workcell.period
         self.plugin = simulation(client)
         self.times: list[float] = []
@@ -190,7 +197,7 @@ class _Run:
             return self._measured(rests)
 
     def _actions(self) -> list[ActionDefinition]:
-        actions = self.plan.actions("push")
+        actions = self.plan.actions("push", self.pose)
         if self.feedback:
             return actions
         without = ParameterValue(name="correction", value=0.0)

@@ -83,6 +83,8 @@ SNAPSHOT_VARIABLES = 32
 """State variables of an active action that each snapshot contains: the first ones that the type declares."""
 MAX_TRAJECTORY_POINTS = 513
 """Points of a trajectory that the loop itself holds; a longer one becomes a motion group."""
+MAX_FEEDBACK_STEPS = 256
+"""Steps of a trajectory that feedback of a body's pose leads aside."""
 PARAMETER_ARENA_BYTES = 1 << 24
 STATE_ARENA_BYTES = 1 << 23
 ACTION_STATE_BYTES = 1 << 20

@@ -31,8 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", default="push", help="of the program (%(default)s)")
     parser.add_argument(
         "--pose", default="", metavar="PART",
-        help="sensor part that measures the body's pose: the program then checks it before and after",
+        help="sensor part that measures the body's pose: the program then checks it before and after, and is led by it",
     )  # fmt: skip
+    parser.add_argument("--no-feedback", action="store_true", help="do not let the body's pose lead the motion")
     parser.add_argument(
         "--unverified", action="store_true", help="also write what plays a plan that no other engine confirms"
     )
@@ -56,7 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         from robot_rt_control.planning.plan.program_export import export_program
 
-        text = export_program(plan, name=arguments.name, sensor=arguments.pose, unverified=arguments.unverified)
+        text = export_program(
+            plan, name=arguments.name, sensor=arguments.pose, unverified=arguments.unverified,
+            feedback=not arguments.no_feedback,
+        )  # fmt: skip
         file.write_text(text, encoding="utf-8")
     Output(as_json=arguments.json).result({"file": str(file)}, f"{file}")
     return 0

@@ -2,7 +2,7 @@
 
 Refused before anything moves: a plan that is not verified, one of another workcell, a speed override below those at
 which its replay held, and, with --pose, a body that is not where the plan begins. With --pose it also says where the
-body ends, and fails if that is not its target.
+body ends, and fails if that is not its target; and a plan with feedback is led by the body's pose while it moves.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pose", default="", metavar="PART", help="sensor part that measures where the body is (default: not checked)"
     )
+    parser.add_argument("--no-feedback", action="store_true", help="do not let the body's pose lead the motion")
     parser.add_argument(
         "--unverified", action="store_true", help="also run a plan that no other engine confirms"
     )
@@ -47,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             found = run_plan(
                 client, plan, workcell, pose=arguments.pose, unverified=arguments.unverified,
-                cancelled=cancelled.is_set, phase=output.note,
+                feedback=not arguments.no_feedback, cancelled=cancelled.is_set, phase=output.note,
             )  # fmt: skip
         except Cancelled:
             output.result({"done": False}, "cancelled: all parts hold")

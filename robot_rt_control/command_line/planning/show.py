@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from robot_rt_control.planning.plan.plan import Plan
 
 _UNITS = {
     "position_error": "m",
@@ -55,6 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         ("horizon", f"{header['time']:g} s in {header['steps']} steps"),
         ("joints", ", ".join(header["joints"])),
         ("driven by", "velocity" if all(header["velocity_driven"]) else "effort"),
+        ("feedback", _feedback(plan)),
         ("made with", ", ".join(f"{name} {version}" for name, version in header["versions"].items())),
         ("workcell", f"digest {header['workcell']:x}"),
     ]
@@ -67,6 +71,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.picture is not None:
         output.note(f"{arguments.picture} shows it")
     return 0
+
+
+def _feedback(plan: Plan) -> str:
+    if plan.feedback is None:
+        return "none: the same motion wherever the body is"
+    return f"of the body's pose, given a sensor: at most {1e3 * plan.feedback.bounds[0]:.0f} mm aside"
 
 
 def _triple(values: Any) -> str:

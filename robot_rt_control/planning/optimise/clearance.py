@@ -211,6 +211,12 @@ class Clearance:
         actuated.place(q, positions)
         return q
 
+    def overlaps(self, knots: Array, commands: Array) -> bool:
+        """Whether something touches what it must not, at full states (K, state) with commands (K, 2 n)."""
+        if not len(self):
+            return False
+        return any(near.distance < self._allowed[near.pair] for near in self.near(self.commanded(knots, commands)))
+
     def touch(self, trajectory: Trajectory) -> Touch | None:
         """The deepest touch of a trajectory; None: it keeps clear."""
         if not len(self) or not trajectory.finite:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from robot_rt_control.definitions.definitions import ActionDefinition, ParameterValue, ReactionDefinition
 from robot_rt_control.model.rotation_formulas import angle_between, vector_of_rotation
+from robot_rt_control.planning.plan.feedback import NAMES, Feedback
 from robot_rt_control.planning.plan.verdict import Tolerance, lacking, refusal, tolerance_of
 from robot_rt_control.vocabulary.capacities import MAX_TRAJECTORY_POINTS
 from robot_rt_control.vocabulary.errors import DefinitionError, raise_all, unknown
@@ -28,13 +29,15 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-FORMAT = 1
+FORMAT = 2
 LIMITS = ("lower", "upper", "velocity", "acceleration", "effort")
 """Limits of each joint, in the header."""
 _ARRAYS = (
     "position", "velocity", "inputs", "body_position", "body_rotation", "distance",
     "stiffness", "virtual_force", "virtual_distance",
 )  # fmt: skip
+_FEEDBACK = "feedback_"
+"""Begins the names of the arrays of a plan with feedback."""
 
 JOINT_TOLERANCE = 0.02
 """[rad or m] from the first point, as `track_trajectory` allows."""
@@ -42,6 +45,8 @@ BODY_TOLERANCE = 0.005
 """[m]"""
 TURN_TOLERANCE = math.radians(2.0)
 """[rad]"""
+LED_TOLERANCE, LED_TURN_TOLERANCE = 0.015, math.radians(6.0)
+"""[m], [rad] The same for a motion that the body's pose leads."""
 LEAST_WAY = 0.01
 """[m] A position error is normalized by at least this."""
 _BRAKING = 0.9
@@ -92,12 +97,15 @@ class Plan:
     """(N, pairs) [N] γ of that iterate, at the beginning of each control step: where it found contact."""
     virtual_distance: Array
     """(N + 1, pairs) [m] φ of that iterate: before its geometries were drawn near."""
+    feedback: Feedback | None = None
+    """Of the body's measured pose; None: it is the same motion wherever the body is."""
 
     def save(self, file: Path | str) -> None:
         """Write it, under exactly this name, for this user alone."""
         header = np.frombuffer(json.dumps(self.header, sort_keys=True).encode(), dtype=np.uint8)
         with open(file, "wb", opener=private) as stream:
-            np.savez(stream, header=header, **{name: getattr(self, name) for name in _ARRAYS})
+            own = {} if self.feedback is None else {_FEEDBACK + name: getattr(self.feedback, name) for name in NAMES}
+            np.savez(stream, header=header, **{name: getattr(self, name) for name in _ARRAYS}, **own)
 
     def with_verification(self, verification: Mapping[str, Any]) -> Plan:
         """The same plan with what a verification found, see verify.py; it replaces an earlier one."""
@@ -213,7 +221,7 @@ class Plan:
         header = {**self.header, "steps": left, "time": self.header["time"] * left / self.header["steps"]}
         for of_all in ("verification", "way"):
             header.pop(of_all, None)
-        return replace(self, header=header, **{name: getattr(self, name)[i:] for name in _ARRAYS})
+        return replace(self, header=header, feedback=None, **{name: getattr(self, name)[i:] for name in _ARRAYS})
 
     def _pose(self, i: int) -> Pose:
         from robot_rt_control.model.pose import Pose
@@ -238,9 +246,8 @@ class Plan:
         joints: Mapping[str, Sequence[float]] | None = None,
         body: Pose | None = None,
         speed: float | None = None,
+        led: bool = False,
         joint_tolerance: float = JOINT_TOLERANCE,
-        body_tolerance: float = BODY_TOLERANCE,
-        turn_tolerance: float = TURN_TOLERANCE,
     ) -> None:
         """Refuse a start for which this plan was not made. What is not given is not checked.
 
@@ -250,22 +257,26 @@ class Plan:
             joints: part → [rad or m] measured positions.
             body: X_WB as measured.
             speed: override.
+            led: whether feedback of the body's pose leads the motion: then the body may be farther off.
             joint_tolerance: [rad or m] of each joint.
-            body_tolerance: [m] of the body's position.
-            turn_tolerance: [rad] of its orientation.
 
         Raises:
             DefinitionError: with all that differs: which digest, joint, distance, speed.
         """
+        tolerances = self.body_tolerances(led)
         raise_all(
             [
                 *self._other_workcell(workcell),
                 *self._other_tools(tools),
                 *self._other_joints(joints or {}, joint_tolerance),
-                *self._other_body(body, body_tolerance, turn_tolerance),
+                *self._other_body(body, *tolerances),
                 *self._other_speed(speed),
             ]
         )
+
+    def body_tolerances(self, led: bool) -> tuple[float, float]:
+        """[m], [rad] How far the body may be from the planned start, if feedback leads the motion, or not."""
+        return (LED_TOLERANCE, LED_TURN_TOLERANCE) if led else (BODY_TOLERANCE, TURN_TOLERANCE)
 
     def _other_workcell(self, digest: int | None) -> Iterable[DefinitionError]:
         if digest is not None and digest != self.header["workcell"]:
@@ -333,24 +344,54 @@ class Plan:
 
     # --- as actions -----------------------------------------------------------------------------
 
-    def actions(self, name: str = "push") -> list[ActionDefinition]:
+    def actions(self, name: str = "push", pose: str = "") -> list[ActionDefinition]:
         """Actions for `session.add`; start those of `first(name)` together.
 
         One `track_trajectory` for each part, called `name`, or `name_part` if there are several. A trajectory with
         more points than one action takes continues in `…_2`, …: each overlaps the one before by a piece, and a reaction
         starts it there, so that the motion does not wait for an end.
 
+        Args:
+            name: of the first one.
+            pose: part of kind sensor that measures the body: of a plan with feedback there is one `track_with_pose`,
+                whose second part it is. Empty, or without feedback: the same motion wherever the body is.
+
         Raises:
             DefinitionError: the plan cannot be played.
         """
-        return self._actions(name, self._parameters)
+        if not pose or self.feedback is None:
+            return self._actions(name, self._parameters)
+        (part,) = self.parts
+        parameters = {**self.track_parameters(part), **self.feedback.parameters(self._step, self._led_body())}
+        values = tuple(ParameterValue(name=n, value=v) for n, v in parameters.items())
+        slots = {"part": part, "pose": pose}
+        return [ActionDefinition(id=name, type="track_with_pose", parts=slots, parameters=values)]
 
-    def retreat(self, name: str = "back") -> list[ActionDefinition]:
+    @property
+    def _step(self) -> float:
+        """[s]"""
+        return float(self.header["time"] / self.header["steps"])
+
+    def _led_body(self) -> Array:
+        """(N + 1, 3) x, y [m], turn about z [rad] of the body, where it is led to: to the target, without what the
+        planner's engine differs by, which grows with the way."""
+        offset = np.array(self.header.get("offset", (0.0, 0.0, 0.0)))[:2]
+        moved = np.linalg.norm(self.body_position[:, :2] - self.body_position[0, :2], axis=1)
+        share = moved / max(float(moved[-1]), LEAST_WAY)
+        turn = np.unwrap(np.arctan2(self.body_rotation[:, 1, 0], self.body_rotation[:, 0, 0]))
+        return np.column_stack([self.body_position[:, :2] - share[:, None] * offset, turn])
+
+    def retreat(self, name: str = "back", ends: Mapping[str, Sequence[float]] | None = None) -> list[ActionDefinition]:
         """Actions that lead from the plan's end to its start, the way the robot came: started as those of `actions`.
 
         A straight way might take the body along.
+
+        Args:
+            name: of the first one.
+            ends: part → [rad or m] where it is, if feedback led it beside the plan's end: the difference vanishes on
+                the way back.
         """
-        return self._actions(name, self._reversed)
+        return self._actions(name, lambda part: self._reversed(part, (ends or {}).get(part)))
 
     def _actions(self, name: str, parameters_of: Callable[[str], dict[str, Any]]) -> list[ActionDefinition]:
         found = []
@@ -373,14 +414,17 @@ class Plan:
                 )
         return found
 
-    def _reversed(self, part: str) -> dict[str, Any]:
+    def _reversed(self, part: str, end: Sequence[float] | None) -> dict[str, Any]:
         forth, joints = self.track_parameters(part), len(self._joints_of(part))
-        times, q, v = forth["times"], np.array(forth["positions"]), np.array(forth["velocities"])
-        return {
-            "times": [times[-1] - t for t in reversed(times)],
-            "positions": q.reshape(-1, joints)[::-1].ravel().tolist(),
-            "velocities": (0.0 - v.reshape(-1, joints)[::-1]).ravel().tolist(),
-        }
+        times = forth["times"][-1] - np.array(forth["times"])[::-1]
+        q, v = (np.array(forth[name]).reshape(-1, joints)[::-1] for name in ("positions", "velocities"))
+        v = 0.0 - v
+        if end is not None:
+            x = (times / times[-1])[:, None]
+            beside = np.array(end) - q[0]
+            q = q + (1.0 - x * x * (3.0 - 2.0 * x)) * beside
+            v = v - 6.0 * x * (1.0 - x) / times[-1] * beside
+        return {"times": times.tolist(), "positions": q.ravel().tolist(), "velocities": v.ravel().tolist()}
 
     def _parameters(self, part: str) -> dict[str, Any]:
         """By efforts with feedback if they drive the part in the plan, else by positions.
@@ -443,6 +487,9 @@ class Plan:
             with np.load(file, allow_pickle=False) as archive:
                 header = json.loads(archive["header"].tobytes())
                 arrays = {name: np.array(archive[name], dtype=float) for name in _ARRAYS}
+                feedback = None
+                if any(name.startswith(_FEEDBACK) for name in archive.files):
+                    feedback = Feedback(**{n: np.array(archive[_FEEDBACK + n], dtype=float) for n in NAMES})
         except FileNotFoundError:
             raise DefinitionError(what, expected="a file", got="nothing there") from None
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as failure:
@@ -450,7 +497,7 @@ class Plan:
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             got = header.get("format") if isinstance(header, dict) else header
             raise DefinitionError(what, expected=f"format {FORMAT}", got=str(got), hint="Plan again")
-        result = cls(header=header, **arrays)
+        result = cls(header=header, feedback=feedback, **arrays)
         result._check(what)
         return result
 
@@ -473,6 +520,8 @@ class Plan:
                 raise DefinitionError(f"{what}: {name}", expected=f"shape {shape}", got=f"{array.shape}")
             if not np.isfinite(array).all():
                 raise DefinitionError(f"{what}: {name}", expected="finite numbers", got="others")
+        if self.feedback is not None and (misfit := self.feedback.misfit(steps, joints)):
+            raise DefinitionError(f"{what}: feedback", expected="tables that fit the plan", got=misfit)
 
 
 def braking_steps(velocity: Array, acceleration: Array, step: float) -> int:

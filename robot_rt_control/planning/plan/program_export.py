@@ -12,7 +12,7 @@ With several parts each state has an action for each of them: `push_left`, `push
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,11 +22,7 @@ from robot_rt_control.definitions.definitions import (
     ProgramDefinition,
     ReactionDefinition,
 )
-from robot_rt_control.planning.plan.plan import (
-    BODY_TOLERANCE,
-    TURN_TOLERANCE,
-    Plan,
-)
+from robot_rt_control.planning.plan.plan import Plan
 from robot_rt_control.planning.plan.verdict import MEASURED_DISTANCE
 from robot_rt_control.program.file import dump_program
 from robot_rt_control.vocabulary.errors import DefinitionError
@@ -44,12 +40,16 @@ _FAR = 0.1
 """[rad or m] from the path: something holds the robot."""
 
 
-def export_program(plan: Plan, *, name: str = "push", sensor: str = "", unverified: bool = False) -> str:
+def export_program(
+    plan: Plan, *, name: str = "push", sensor: str = "", unverified: bool = False, feedback: bool = True
+) -> str:
     """The YAML text of the program; see `program_of`."""
-    return dump_program(program_of(plan, name=name, sensor=sensor, unverified=unverified))
+    return dump_program(program_of(plan, name=name, sensor=sensor, unverified=unverified, feedback=feedback))
 
 
-def program_of(plan: Plan, *, name: str = "push", sensor: str = "", unverified: bool = False) -> ProgramDefinition:
+def program_of(
+    plan: Plan, *, name: str = "push", sensor: str = "", unverified: bool = False, feedback: bool = True
+) -> ProgramDefinition:
     """The program.
 
     Args:
@@ -57,6 +57,7 @@ def program_of(plan: Plan, *, name: str = "push", sensor: str = "", unverified: 
         sensor: part of kind `sensor` whose values x, y, z, qx, qy, qz, qw are the body's pose in the world. Empty:
             nothing tells where the body is, and the exits `object_moved` and `missed` do not exist.
         unverified: see `Plan.check_verified`.
+        feedback: whether the plan's feedback, if it has any, leads the push by the sensor.
 
     Raises:
         DefinitionError: the plan is not verified, it cannot be played, or `name` is not valid.
@@ -64,12 +65,13 @@ def program_of(plan: Plan, *, name: str = "push", sensor: str = "", unverified: 
     plan.check_verified(unverified=unverified)
     if "." in sensor:
         raise DefinitionError("export, sensor", expected="the name of a part of kind `sensor`", got=repr(sensor))
-    return _Export(plan, sensor).program(name)
+    return _Export(plan, sensor, feedback).program(name)
 
 
 class _Export:
-    def __init__(self, plan: Plan, sensor: str) -> None:
+    def __init__(self, plan: Plan, sensor: str, feedback: bool) -> None:
         self.plan, self.sensor, self.parts = plan, sensor, plan.parts
+        self.led_by = sensor if feedback and plan.feedback is not None else ""
 
     def program(self, name: str) -> ProgramDefinition:
         exits = EXITS if self.sensor else ("done", "slowed", "failed")
@@ -122,13 +124,14 @@ class _Export:
         ]
 
     def _push(self) -> list[ActionDefinition]:
-        actions, last = self.plan.actions("push"), self.plan.last("push")
+        actions, last = self.plan.actions("push", self.led_by), self.plan.last("push")
         there = self._all(last, "is_settled")
         found = []
         for action in actions:
             reactions = list(action.reactions)
             limit = None
-            if self.parts[0] in action.parts:
+            parts = action.parts.values() if isinstance(action.parts, Mapping) else action.parts
+            if self.parts[0] in parts:
                 reactions = [self._slowed, self._to("failed", f"tracking_error > {_FAR:g}"), *reactions]
                 if action.id in last:
                     limit = self.plan.header["time"] + _PUSH_TIME
@@ -174,7 +177,8 @@ class _Export:
         """Condition: the body is where it is planned to begin (0), or at the target (-1)."""
         plan, free = self.plan, self.plan.header.get("free", ())
         if i == 0:
-            pose, position, turn, free = plan.start_pose, BODY_TOLERANCE, TURN_TOLERANCE, ()
+            pose, free = plan.start_pose, ()
+            position, turn = plan.body_tolerances(bool(self.led_by))
         else:
             pose = plan.target
             position, turn = max(plan.tolerance.position, MEASURED_DISTANCE), plan.tolerance.orientation

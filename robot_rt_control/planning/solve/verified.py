@@ -16,6 +16,8 @@ from robot_rt_control.planning.solve import needed_engines  # noqa: F401  its li
 # isort: split
 import numpy as np
 
+from robot_rt_control.planning.optimise.feedback import feedback
+from robot_rt_control.planning.optimise.problem import Problem
 from robot_rt_control.planning.optimise.settings import Settings
 from robot_rt_control.planning.plan.plan import Plan
 from robot_rt_control.planning.plan.verdict import LEAST_DISTANCE
@@ -87,6 +89,7 @@ def solve(
                     second = verifying.aimed(verifying.verified(other), progress)
                     if _rank(second) < _rank(found):
                         found, result = second, other
+            found = led(found, task, settings, scene=verifying.scene, check=verifying.check)
         except Broken:
             return replace(result, success=False, message="cancelled: planned, not verified")
     remarks = filter(None, [*found.lacking, result.message])
@@ -115,7 +118,7 @@ class _Verifying:
         self.task, self.settings, self.scene, self.engine = task, settings, scene, engine
         self._cancel, self._planned, self._played, self._elapsed = cancel, planned, played, 0.0
 
-    def _check(self) -> None:
+    def check(self) -> None:
         if _is_set(self._cancel):
             raise Broken
 
@@ -124,8 +127,8 @@ class _Verifying:
         self._planned(result)
         its, begin = result.plan, time.monotonic()
         assert its is not None
-        rows = self.engine.play(its, self.task.workcell, check=self._check)
-        found = its.with_verification(verify(its, self.task, scene=self.scene, check=self._check)).with_replays(rows)
+        rows = self.engine.play(its, self.task.workcell, check=self.check)
+        found = its.with_verification(verify(its, self.task, scene=self.scene, check=self.check)).with_replays(rows)
         self._elapsed += time.monotonic() - begin
         self._played(Played(plan=found, aimed=aimed, elapsed=self._elapsed))
         return found
@@ -145,11 +148,30 @@ class _Verifying:
         result = plan(
             task, self.settings, progress=progress, cancel=self._cancel, start_from=its, only=only, scene=self.scene
         )
-        self._check()
+        self.check()
         if result.plan is None or not result.success:
             return its
         found = self.verified(replace(result, plan=_meant(result.plan, its, self.task, -missed)), aimed=True)
         return min(its, found, key=_rank)
+
+
+def led(
+    its: Plan, task: Task, settings: Settings, *, scene: Scene | None = None, check: Callable[[], None] = lambda: None
+) -> Plan:
+    """A plan of this task with feedback of the body's pose, if it can have one, optimise/feedback.py.
+
+    Args:
+        check: called often; an exception from it breaks off.
+    """
+    task = replace(task, time=its.header["time"], steps=its.header["steps"], at_most=None)
+    problem = Problem(task, settings, scene or build_scene(task))
+    dynamics = problem.dynamics(1)
+    dynamics.check = check
+    try:
+        about = dynamics.roll_out(problem.inputs_of(its))
+        return replace(its, feedback=feedback(problem, dynamics, its, about))
+    finally:
+        dynamics.close()
 
 
 def _meant(aimed: Plan, first: Plan, task: Task, offset: Any) -> Plan:

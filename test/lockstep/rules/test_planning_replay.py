@@ -215,6 +215,7 @@ def test_a_film_strip_shows_the_target_of_a_link(tmp_path: Path) -> None:
         inputs=np.zeros((10, len(joints))),
         body_position=np.zeros((11, 3)),
         body_rotation=np.tile(np.eye(3), (11, 1, 1)),
+        feedback=None,
         **zeros,
     )
     for image in replay(plan, workcell, frames=2).images:
@@ -242,6 +243,7 @@ def test_V16_actions_that_are_chained_join_without_a_step() -> None:
         velocity=v[:, None],
         body_position=np.zeros((1201, 3)),
         body_rotation=np.tile(np.eye(3), (1201, 1, 1)),
+        feedback=None,
         **zeros,
     )
     assert len(plan.actions("wave")) == 3
@@ -335,6 +337,7 @@ def test_V16_the_parts_of_a_plan_start_in_one_tick_and_V18_their_program_has_the
         velocity=v,
         body_position=np.zeros((21, 3)),
         body_rotation=np.tile(np.eye(3), (21, 1, 1)),
+        feedback=None,
         **zeros,
     )
     text = export_program(confirmed(plan), name="swing")

@@ -489,6 +489,7 @@ def test_Z11_a_plan_is_run_with_its_own_tool_only(tool_cell: Workcell) -> None:
         inputs=np.zeros((3, arm.dof)),
         body_position=np.zeros((4, 3)),
         body_rotation=np.tile(np.eye(3), (4, 1, 1)),
+        feedback=None,
         **none,
         **ends,
     )

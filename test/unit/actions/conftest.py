@@ -24,6 +24,13 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "motion_group": {},
     "velocity_move": {"linear": [0.0, 0.0, -0.1], "angular": [0.0, 0.0, 0.2]},
     "track_trajectory": {"times": [0.0, 1.0, 2.0], "positions": [*BENT, *GOAL, *BENT]},
+    "track_with_pose": {
+        "times": [0.0, 1.0], "positions": [*BENT, *BENT[:-1], 0.2], "velocities": [0.0] * 14, "step": 0.5,
+        "body": [0.0, 0.01, 0.0] * 3, "gains": 2 * [25.0, 0.0, 10.0, 0.0, -25.0, 0.0, 0.0,
+                                                    0.0, 25.0, 0.0, 10.0, 0.0, -25.0, 0.0],
+        "model": [0.0, 0.0, 0.5, 0.0, -0.5, 0.0, 0.0] * 6, "lead": ([1.0] + [0.0] * 13) * 3,
+        "most": 0.02, "speed": 0.05, "acceleration": 0.5,
+    },
     "sine_wave": {"amplitude": 0.2, "frequency": 0.5},
     "set_output": {"outputs": "output_0, output_1", "values": [1], "duration": 0.1},
     "wait_for_input": {"input": "input_1", "value": 0, "hold": 0.1, "timeout": 0.5},
@@ -83,9 +90,14 @@ def _harness(action_type: type[ActionType], *, compiled: bool = False, moving: b
     if moving:
         for j in range(part.dof):
             part.live.commanded_velocity[j] = 0.3 * (-1) ** j
+    parts = {first.name: part}
+    if action_type.name == "track_with_pose":
+        parts["pose"] = FakePart(name="pose", kind=PartKind.SENSOR, inputs=("x", "y", "z", "qx", "qy", "qz", "qw"))
+        parts["pose"].live.inputs[6] = 1.0
+        parts["pose"].live.input_age[:7] = 0.0
     harness = ActionHarness(
         action_type,
-        parts={first.name: part},
+        parts=parts,
         parameters=parameters or PARAMETERS[action_type.name],
         compiled=compiled,
     )

@@ -6,6 +6,8 @@ import numpy as np
 from numba.core.runtime import _nrt_python, rtsys
 
 TICKS = 120
+AT_REST = "track_trajectory", "track_with_pose"
+"""These begin at rest here."""
 
 
 def _run(h, ticks=TICKS):
@@ -18,8 +20,8 @@ def _run(h, ticks=TICKS):
 
 
 def test_compiled_equals_interpreted(harness, action_type):
-    interpreted, state = _run(harness(action_type, moving=action_type.name != "track_trajectory"))
-    compiled, compiled_state = _run(harness(action_type, moving=action_type.name != "track_trajectory", compiled=True))
+    interpreted, state = _run(harness(action_type, moving=action_type.name not in AT_REST))
+    compiled, compiled_state = _run(harness(action_type, moving=action_type.name not in AT_REST, compiled=True))
     np.testing.assert_array_equal(interpreted, compiled)
     for name in [v.name for v in action_type.state_variables]:
         np.testing.assert_array_equal(compiled_state[name], state[name], err_msg=name)
@@ -41,7 +43,7 @@ def test_a_tick_allocates_nothing(harness, action_type):
 
 def test_commands_stay_within_the_limits_of_a_part_at_rest_or_moving(harness, action_type):
     for moving in (False, True):
-        if moving and action_type.name in ("track_trajectory", "sine_wave"):
+        if moving and action_type.name in (*AT_REST, "sine_wave"):
             continue  # these begin at rest
         h = harness(action_type, compiled=True, moving=moving)
         part = h.part(action_type.slots[0].name)

@@ -12,7 +12,7 @@ import numpy as np
 
 from robot_rt_control.planner.job import Described, Finished, Job, Link, Report
 from robot_rt_control.planner.planning_process import save_whole
-from robot_rt_control.planning.plan.plan import Plan
+from robot_rt_control.planning.plan.plan import FORMAT, Plan
 from robot_rt_control.vocabulary.errors import DefinitionError, raise_all
 
 VERIFIED = {
@@ -29,7 +29,7 @@ VERIFIED = {
 def a_plan(error: float = 0.01) -> Plan:
     """One joint, two control steps, one pair."""
     header = {
-        "format": 1,
+        "format": FORMAT,
         "workcell": 7,
         "task": "0",
         "body": "slider",

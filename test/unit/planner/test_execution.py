@@ -13,6 +13,7 @@ from lost_events import losing
 
 from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.planner.execution import Cancelled, measured, retreat, run_plan
+from robot_rt_control.planning.plan.feedback import Feedback
 from robot_rt_control.planning.plan.plan import Plan
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
@@ -47,6 +48,30 @@ def test_V16_it_approaches_runs_and_comes_back(client: LockstepClient) -> None:
     assert back.joints["pusher"][0] == pytest.approx(0.02, abs=1e-4)
     assert back.body is not None and back.body.position == pytest.approx((0.13, 0.0, 0.05))
     assert client.sessions() == []
+
+
+def led() -> Plan:
+    """The pusher goes where the body is, along x."""
+    gains = np.zeros((2, 2, 7))
+    gains[:, 0, 0], gains[:, 0, 2], gains[:, 0, 4] = 100.0, 20.0, -100.0
+    lead = np.zeros((3, 2, 1))
+    lead[:, 0] = 1.0
+    feedback = Feedback(gains=gains, model=np.zeros((2, 3, 7)), lead=lead, bounds=np.array([0.01, 0.05, 0.5]))
+    return replace(moving(), feedback=feedback)
+
+
+def test_V33_a_plan_with_feedback_is_led_by_the_pose_and_comes_back(client: LockstepClient) -> None:
+    """The mock's slider stays behind the plan: so does the pusher, by as much as it may."""
+    run_plan(client, led(), PUSHER, pose="camera")
+    assert measured(client, PUSHER, ["pusher"]).joints["pusher"][0] == pytest.approx(0.06, abs=2e-3)
+    retreat(client, led())
+    assert measured(client, PUSHER, ["pusher"]).joints["pusher"][0] == pytest.approx(0.02, abs=1e-4)
+
+
+@pytest.mark.parametrize("given", [{"pose": "camera", "feedback": False}, {}])
+def test_V33_without_a_pose_and_told_so_it_is_the_plan_alone(client: LockstepClient, given: dict[str, Any]) -> None:
+    run_plan(client, led(), PUSHER, **given)
+    assert measured(client, PUSHER, ["pusher"]).joints["pusher"][0] == pytest.approx(0.07, abs=1e-4)
 
 
 def test_V15_it_looks_where_the_body_ended(client: LockstepClient) -> None:

@@ -1,6 +1,7 @@
 """V20: planning again from what is measured."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,10 +28,11 @@ def last(end=0.7):
     """A plan from 0.6 m; what is read of it."""
     body = np.array([[0.6, 0.0, 0.04], [end, 0.0, 0.04]])
     header = {"target": [[0.7, 0.0, 0.04], [0.0, 0.0, 0.0, 1.0]], "steps": 1, "time": 1.5}
-    return Plan(header=header, body_position=body, **dict.fromkeys(
-        ("position", "velocity", "inputs", "body_rotation", "distance", "stiffness", "virtual_force",
-         "virtual_distance"), np.zeros((1, 0)),
-    ))  # fmt: skip
+    others = (
+        "position", "velocity", "inputs", "body_rotation", "distance", "stiffness", "virtual_force", "virtual_distance",
+    )  # fmt: skip
+    arrays: dict[str, Any] = dict.fromkeys(others, np.zeros((1, 0)))
+    return Plan(header=header, body_position=body, **arrays)
 
 
 @pytest.fixture
