@@ -193,7 +193,7 @@ def _pushed(seed: int, number: int, robot: str, kind: str, random: np.random.Gen
         half, height = (random.uniform(0.15, 0.25), random.uniform(0.15, 0.25)), 0.12
         mass, friction = random.uniform(0.5, 4.0), random.uniform(0.2, 1.0)
     else:
-        height = random.uniform(0.07, 0.12)
+        height = random.uniform(0.07, 0.095)  # below the flange, which is 0.11 m above the ground
         radius = random.uniform(0.04, 0.09)
         half = (radius, radius) if round_body else (random.uniform(0.05, 0.1), random.uniform(0.06, 0.15))
         mass, friction = float(np.exp(random.uniform(math.log(0.1), math.log(2.0)))), random.uniform(0.2, 0.9)

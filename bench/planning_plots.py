@@ -24,6 +24,10 @@ _STATES = "tab:green", "gold", "tab:orange", "silver", "tab:gray", "tab:red"
 """Of field_report.STATES."""
 
 
+_FORCES = 0.1, 1e3
+"""[N] that are drawn."""
+
+
 def tasks(found: Sequence[Solved], path: Path) -> None:
     """Processor time and error of each task."""
     figure = Figure(figsize=(11, 1.2 + 0.28 * len(found)), layout="constrained")
@@ -132,7 +136,7 @@ def field(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
         middle.scatter(at, np.clip(share, 1e-2, 10.0), c=colors, marker=marker, alpha=0.7, label=name)
     false = sum(map(its_report.is_false, rows))
     middle.axhline(1.0, color="gray", linestyle="--")
-    middle.set(yscale="log", xlabel="way [mm]", ylabel="error per tolerance (red: missed)",
+    middle.set(yscale="log", ylim=(8e-3, 12.0), xlabel="way [mm]", ylabel="error per tolerance (red: missed)",
                title=f"solved, and replayed by others: {false} false successes")  # fmt: skip
     middle.legend(fontsize=8)
     compared = [its for its in rows if its["state"] == its_report.SOLVED and "script" in its]
@@ -144,7 +148,7 @@ def field(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
         right.scatter(*ours, color=_NOT if its_report.is_worse(its) else _SOLVED, zorder=3)
     right.scatter([], [], color="tab:orange", label="three lines of move_linear")
     right.scatter([], [], color=_SOLVED, label="plan (red: worse)")
-    right.set(xscale="symlog", yscale="log", xlabel="error [mm]", ylabel="greatest force [N]",
+    right.set(xscale="symlog", yscale="log", ylim=_FORCES, xlabel="error [mm]", ylabel="greatest force [N]",
               title=f"{len(compared)} straight pushes, in PyBullet")  # fmt: skip
     right.set_xlim(left=0.0)
     right.legend(fontsize=8)

@@ -65,4 +65,4 @@ def print_report(report: Report, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"title": report.title, "machine": machine(), "data": report.data}, indent=1))
     else:
-        show(Console(width=160), report)
+        show(Console(width=180), report)
