@@ -138,6 +138,11 @@ class _Verifying:
             return its
         counts = np.array([axis not in self.task.free for axis in ("x", "y", "z")])
         missed = counts * (np.array(row["position"]) - np.array(self.task.target.position))
+        if _is_line(its):  # to the side it would be another line, with one more push
+            way = counts * (np.array(self.task.target.position) - np.array(its.start_pose.position))
+            missed = way * float(missed @ way) / float(way @ way)
+            if float(np.linalg.norm(missed)) <= CLOSE:
+                return its
         position = tuple(float(x) for x in np.array(self.task.target.position) - missed)
         task = replace(self.task, target=self.task.target.model_copy(update={"position": position}))
         # A line stays a line: polished, it would strike.

@@ -1,6 +1,7 @@
 """Planned, then played by another engine, and aimed by what that measured: with an engine that is made up."""
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +24,10 @@ TASK = Task(
 
 
 class Engine:
-    """In which the body ends `far` [m] beyond where the planner's engine says."""
+    """In which the body ends `far` [m] beyond where the planner's engine says, and `aside` [m] to the left."""
 
-    def __init__(self, far, cancel=None):
-        self.far, self.cancel, self.plans = far, cancel, []
+    def __init__(self, far, cancel=None, aside=0.0):
+        self.far, self.aside, self.cancel, self.plans = far, aside, cancel, []
 
     def __enter__(self):
         return self
@@ -40,14 +41,14 @@ class Engine:
         if self.cancel is not None:
             self.cancel.set()
         check()
-        position = plan.body_position[-1] + np.array([self.far, 0.0, 0.0])
+        position = plan.body_position[-1] + np.array([self.far, self.aside, 0.0])
         error = plan.error_of(position, plan.body_rotation[-1])
         row = {"engine": "made up", "rests": True, "position": position.tolist(), "error_to_target": error.position}
         return [{**row, "speed": speed, "orientation_error": error.orientation} for speed in speeds]
 
 
-def solve(engine, **options):
-    return verified.solve(TASK, Settings(threads=1), player=lambda: engine, **options)
+def solve(engine, task=TASK, **options):
+    return verified.solve(task, Settings(threads=1), player=lambda: engine, **options)
 
 
 def test_V30_what_the_other_engine_measured_corrects_the_aim_once():
@@ -62,6 +63,17 @@ def test_V30_what_the_other_engine_measured_corrects_the_aim_once():
     assert found.plan.header["target"] == first.header["target"] and found.plan.header["task"] == first.header["task"]
     assert found.plan.header["verification"]["replays"][0]["error_to_target"] < 0.0015
     assert found.plan.header["verification"]["mujoco"]["position_error"] < 0.001, "of what it aims at"
+
+
+@pytest.mark.parametrize(("far", "plans"), [(0.003, 2), (0.0, 1)])
+def test_V30_a_straight_push_is_aimed_along_its_way_alone(far, plans):
+    """To the side it would take one more push, at another face."""
+    engine = Engine(far, aside=0.0015)
+    task = replace(TASK, pairs=(PairGroup(robot="pusher.tip", faces=("back", "right", "left")),))
+    found = solve(engine, task)
+    assert found.success, found.message
+    assert [its.header["start"] for its in engine.plans] == ["line pusher.tip slider.back"] * plans
+    assert engine.plans[-1].body_position[-1, 0] == pytest.approx(0.23 - far, abs=0.001)
 
 
 def test_V28_far_from_what_was_planned_it_is_planned_and_not_verified():
