@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from bench import planning_plots
 from bench.report import Goal, Options, Report
@@ -42,6 +43,18 @@ def report(rows: Sequence[Row], options: Options) -> Report:
         notes=notes,
         data={"tasks": rows, "false_successes": sum(map(is_false, rows)), "states": dict(_states(rows))},
     )
+
+
+def write_table(found: Report, page: Path) -> None:
+    """Put the table of a report in place of that of a page. Raises ValueError: the page has none."""
+    head = f"| {' | '.join(found.columns)} |"
+    lines = [head, "|---" + "|---:" * (len(found.columns) - 1) + "|", *(f"| {' | '.join(row)} |" for row in found.rows)]
+    before, table, after = page.read_text().partition(f"{head}\n")
+    if not table:
+        raise ValueError(f"{page} has no table that begins with {head}")
+    rest = after.splitlines(keepends=True)
+    rest = rest[next((i for i, line in enumerate(rest) if not line.startswith("|")), len(rest)) :]
+    page.write_text(before + "\n".join(lines) + "\n" + "".join(rest))
 
 
 def is_false(its: Row) -> bool:

@@ -6,7 +6,7 @@ straight line can do is also done by three lines of `move_linear`.
 
 python bench/planning_field.py --keep field.jsonl --robots example-robot-data
 python bench/planning_field.py --keep field.jsonl --only 0:20       a part; what is in the file is not repeated
-python bench/planning_field.py --merge a.jsonl b.jsonl --json       results of several parts, without planning
+python bench/planning_field.py --merge a.jsonl b.jsonl --page docs/planning_results.md      results of several parts
 """
 
 from __future__ import annotations
@@ -269,11 +269,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--robots", type=Path, default=DATA, metavar="FOLDER", help="example-robot-data (%(default)s)")
     parser.add_argument("--limit", type=float, default=LIMIT, help="[s] of processor time for each (%(default)s)")
     parser.add_argument("--merge", type=Path, nargs="+", metavar="FILE", help="report what these files have")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="with --merge: put the table into this page")
     resumed.arguments(parser)
     given = parser.parse_args(argv)
     options = resumed.options(given)
     if given.merge:
-        resumed.print_report(field_report.report(list(resumed.merged(given.merge).values()), options), given.json)
+        found = field_report.report(list(resumed.merged(given.merge).values()), options)
+        if given.page is not None:
+            field_report.write_table(found, given.page)
+        resumed.print_report(found, given.json)
         return 0
     try:
         wanted = tasks(given.seed, given.count, given.only)

@@ -109,6 +109,21 @@ def test_the_report_counts_states_and_false_successes(tmp_path: Path):
     assert not found.goals[0].met and (tmp_path / "planning_field.png").is_file()
 
 
+def test_the_table_of_a_page_is_replaced_and_nothing_else(tmp_path: Path):
+    options = Options(quick=False, output=tmp_path, console=Console(file=io.StringIO()))
+    found = field_report.report([row(0)], options)
+    page, head = tmp_path / "page.md", f"| {' | '.join(found.columns)} |"
+    page.write_text(f"before\n\n{head}\n|---|\n| old |\n\n| other |\nafter\n")
+    for _ in range(2):
+        field_report.write_table(found, page)
+    text = page.read_text()
+    assert "| all | 1 | 1 | 0 |" in text and "old" not in text and text.count(head) == 1
+    assert text.startswith("before\n\n") and text.endswith("\n\n| other |\nafter\n")
+    page.write_text("no table\n")
+    with pytest.raises(ValueError, match="has no table that begins with"):
+        field_report.write_table(found, page)
+
+
 def test_the_report_of_nothing_is_empty(tmp_path: Path):
     options = Options(quick=False, output=tmp_path, console=Console(file=io.StringIO()))
     assert field_report.report([], options).rows == []
