@@ -15,6 +15,8 @@ SOLVED, NOT_VERIFIED, NOT_SOLVED = "solved", "planned, not verified", "not solve
 IMPOSSIBLE, REFUSED, BROKEN = "said impossible", "refused", "traceback"
 STATES = SOLVED, NOT_VERIFIED, NOT_SOLVED, IMPOSSIBLE, REFUSED, BROKEN
 """From good to bad."""
+ENGINES = "MuJoCo, half the step", "PyBullet, half the step"
+"""That replay what is solved."""
 _COLUMNS = [
     "tasks", "all", "solved", "not verified", "not solved", "refused", "false", "processor [s]", "error [mm]",
     "other engines [mm]", "peak [N]", "script [mm]", "script [N]",

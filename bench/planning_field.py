@@ -1,7 +1,7 @@
 """The contact planner in the field: 200 generated tasks, over robots of this package and of other people.
 
-Each task is solved as by `robot-rt-control-plan solve`. What counts as solved is then replayed by engines that the
-planner did not ask: MuJoCo's plugin, and PyBullet with half of its step. A miss there is a false success. A push that a
+Each task is solved as by `robot-rt-control-plan solve`. What counts as solved is then replayed where the planner did
+not ask: in MuJoCo's plugin and in PyBullet, each with half of its step. A miss there is a false success. A push that a
 straight line can do is also done by three lines of `move_linear`.
 
 python bench/planning_field.py --keep field.jsonl --robots example-robot-data
@@ -12,15 +12,14 @@ python bench/planning_field.py --merge a.jsonl b.jsonl --page docs/planning_resu
 from __future__ import annotations
 
 import argparse
-import os
 import resource
 import signal
 import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -35,7 +34,6 @@ from bench import field_report, resumed  # noqa: E402
 from bench.field_tasks import DATA, FOREIGN, FieldTask, Line, generated  # noqa: E402
 from bench.report import load_average  # noqa: E402
 from robot_rt_control.client import Action  # noqa: E402
-from robot_rt_control.model.workcell.simulators import VARIABLE  # noqa: E402
 from robot_rt_control.model.workcell.workcell import load_workcell  # noqa: E402
 from robot_rt_control.planning.files.task_file import TaskFile, read_task  # noqa: E402
 from robot_rt_control.planning.optimise.cost import PoseError  # noqa: E402
@@ -106,7 +104,7 @@ class Field:
     def __init__(self, data: Path, limit: float = LIMIT) -> None:
         self.data, self.limit, self.stop = data, limit, _Stop()
         self._stack = ExitStack()
-        self._players: dict[str, Player] = {}
+        self._player: Player | None = None
 
     def __enter__(self) -> Field:
         self.folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="field")))
@@ -146,25 +144,15 @@ class Field:
         self.stop.check()
         return its
 
-    def _player(self, engine: str) -> Player:
-        """Of an engine, which it keeps."""
-        if engine not in self._players:
-            with _chosen(engine):
-                self._players[engine] = self._stack.enter_context(Player())
-        return self._players[engine]
-
     def _replays(self, plan: Plan, file: TaskFile) -> list[resumed.Row]:
-        """By engines that did not verify it."""
-        cell = file.task.workcell
-        other = _with_step(cell, _HALF_STEP)
+        """Each engine with a step that it did not verify it with."""
+        other = _with_step(file.task.workcell, _HALF_STEP)
         moved = replace(plan, header={**plan.header, "workcell": load_workcell(other).digest})
-        found = []
-        for name, engine, played, workcell in (
-            ("MuJoCo's plugin", "mujoco", plan, cell),
-            ("PyBullet, half the step", "pybullet", moved, other),
-        ):
+        found: list[resumed.Row] = []
+        self._player = self._player or self._stack.enter_context(Player())
+        for name, engine in zip(field_report.ENGINES, ("mujoco", "pybullet"), strict=True):
             try:
-                (row,) = self._player(engine).play(played, workcell, check=self.stop.check)
+                (row,) = self._player.play(moved, other, simulator=engine, check=self.stop.check)
             except RobotControlError as error:
                 found.append({"name": name, "holds": False, "message": str(error)})
                 continue
@@ -197,17 +185,6 @@ class Field:
         return {"error": float(np.linalg.norm(missed)), "peak": max(forces)}
 
 
-@contextmanager
-def _chosen(engine: str) -> Iterator[None]:
-    """What `simulator` means, for processes that are started."""
-    before = os.environ.get(VARIABLE)
-    os.environ[VARIABLE] = engine
-    try:
-        yield
-    finally:
-        os.environ.pop(VARIABLE) if before is None else os.environ.update({VARIABLE: before})
-
-
 def _with_step(cell: Path, step: float) -> Path:
     """A copy of a workcell, simulated with another step [s]."""
     content = yaml.safe_load(cell.read_text())
@@ -225,9 +202,10 @@ def _found(result: Result) -> resumed.Row:
         return its | {"state": field_report.NOT_SOLVED}
     its["duration"] = plan.header["time"]
     its["tolerance"] = plan.tolerance.position
-    rows = plan.header.get("verification", {}).get("replays", [])
-    if rows:
-        its["verified_by"] = _end(rows[0])
+    rows = plan.header.get("verification", {})
+    if rows.get("replays"):
+        its["verified_by"] = _end(rows["replays"][0])
+        its["also_by"] = [_end(row) for row in rows["others"]]
     if result.success:
         return its | {"state": field_report.SOLVED}
     return its | {"state": field_report.NOT_VERIFIED if plan.header["success"] else field_report.NOT_SOLVED}

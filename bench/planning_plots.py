@@ -127,7 +127,7 @@ def field(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     left.set(title=f"{solved} of {len(rows)} tasks are solved", xlabel="tasks", ylim=(-0.6, len(robots) + 0.4))
     left.legend(fontsize=8, loc="upper center", ncols=3)
     replays = [(its, row) for its in rows for row in its.get("replays", ()) if "peak" in row]
-    for name, marker in (("MuJoCo's plugin", "o"), ("PyBullet, half the step", "^")):
+    for name, marker in zip(its_report.ENGINES, "o^", strict=True):
         some = [(its, row) for its, row in replays if row["name"] == name]
         # The tolerance of each task: 2 % of its way, and at least 1 mm.
         share = [row["error_to_target"] / max(its["tolerance"], 1e-3) for its, row in some]

@@ -21,11 +21,11 @@ from robot_rt_control.vocabulary.errors import InternalError, RobotControlError
 
 
 def played(job: dict[str, Any]) -> dict[str, Any]:
-    """The answer to a job: `plan` and `workcell`, files, and `speeds`."""
+    """The answer to a job: `plan` and `workcell`, files, `speeds`, and `simulator`, empty for the default one."""
     begin = time.process_time()
     try:
         plan = Plan.load(job["plan"])
-        workcell = load_workcell(job["workcell"], "simulator")
+        workcell = load_workcell(job["workcell"], "simulator", simulator=job["simulator"])
         rows = [replay(plan, workcell, speed=speed).summary() for speed in job["speeds"]]
     except (RobotControlError, TimeoutError) as error:
         known = error if isinstance(error, RobotControlError) else RobotControlError(str(error))

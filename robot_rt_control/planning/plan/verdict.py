@@ -49,18 +49,21 @@ def tolerance_of(header: Mapping[str, Any], way: float) -> Tolerance:
 
 
 def lacking(header: Mapping[str, Any], tolerance: Tolerance) -> list[str]:
-    """Why a plan is not verified; empty: another engine and the perturbed worlds agree that it reaches its target."""
+    """Why a plan is not verified; empty: the other engines and the perturbed worlds agree that it reaches its
+    target."""
     if not header.get("success"):
         return ["it does not reach its target in the planner's own engine"]
     found, at_rest = header.get("verification", {}), bool(header.get("at_rest", True))
-    rows = found.get("replays", [])
+    rows, others = found.get("replays", []), found.get("others", [])
     if not rows:
         return ["no other engine has played it"]
     if "perturbed" not in found:
         return ["it was not rolled out in worlds that differ"]
     said = []
+    missed = [row for row in others if not tolerance.holds(row, at_rest=at_rest)]
     if not any(row["speed"] == 1.0 and tolerance.holds(row, at_rest=at_rest) for row in rows):
-        row = max(rows, key=lambda row: row["speed"] == 1.0)
+        missed.insert(0, max(rows, key=lambda row: row["speed"] == 1.0))
+    for row in missed:
         moving = ""
         if at_rest and not row["rests"] and row.get("drift", float("inf")) > tolerance.speed:
             drift = f" by {row['drift']:.3f} m/s, {tolerance.speed:g} m/s are accepted" if "drift" in row else ""

@@ -50,6 +50,13 @@ def test_V28_each_thing_that_lacks_is_named_with_figures(row, world, text):
     assert text in said
 
 
+def test_V28_each_engine_that_disagrees_is_named():
+    its = header()
+    its["verification"]["others"] = [ROW | {"engine": "mujoco", "error_to_target": 0.0035}, ROW | {"engine": "third"}]
+    (said,) = lacking(its, TOLERANCE)
+    assert said.startswith("in mujoco at speed 1 the body ends 3.5 mm")
+
+
 def test_V28_a_body_that_creeps_more_slowly_than_its_task_accepts_rests():
     assert TOLERANCE.holds(ROW | {"rests": False, "drift": 0.01}, at_rest=True)
     assert not TOLERANCE.holds(ROW | {"rests": False, "drift": 0.03}, at_rest=True)
