@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from bench import planning_plots
 from bench.report import Goal, Options, Report
@@ -59,12 +60,12 @@ def write_table(found: Report, page: Path) -> None:
     page.write_text(before + "\n".join(lines) + "\n" + "".join(rest))
 
 
-def is_false(its: Row) -> bool:
+def is_false(its: Mapping[str, Any]) -> bool:
     """Whether a task counts as solved, but an engine that was not asked misses its tolerance."""
     return its["state"] == SOLVED and not all(row["holds"] for row in its.get("replays", ()))
 
 
-def is_worse(its: Row) -> bool | None:
+def is_worse(its: Mapping[str, Any]) -> bool | None:
     """Whether a plan is worse than a script: by error, if that is more than 1 mm, or by peak; None: not compared."""
     if its["state"] != SOLVED or "script" not in its:
         return None

@@ -131,7 +131,7 @@ class Field:
             result = solve(file.task, replace(file.settings, threads=1), cancel=self.stop)
             its |= _found(result) | {"processor": self.stop.used, "clock": time.monotonic() - clock, "load": load}
             self.stop.check()
-            if self.stop.is_set():
+            if self.stop.is_set() and not result.success:
                 its["message"] = f"stopped after {self.limit:g} s of processor time: {its['message']}"
             if result.success and result.plan is not None:
                 its["replays"] = self._replays(result.plan, file)

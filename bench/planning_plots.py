@@ -125,6 +125,7 @@ def field(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
         begin += count
     solved = sum(its["state"] == its_report.SOLVED for its in rows)
     left.set(title=f"{solved} of {len(rows)} tasks are solved", xlabel="tasks", ylim=(-0.6, len(robots) + 0.4))
+    left.xaxis.get_major_locator().set_params(integer=True)
     left.legend(fontsize=8, loc="upper center", ncols=3)
     replays = [(its, row) for its in rows for row in its.get("replays", ()) if "peak" in row]
     for name, marker in zip(its_report.ENGINES, "o^", strict=True):
@@ -137,7 +138,7 @@ def field(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     false = sum(map(its_report.is_false, rows))
     middle.axhline(1.0, color="gray", linestyle="--")
     middle.set(yscale="log", ylim=(8e-3, 12.0), xlabel="way [mm]", ylabel="error per tolerance (red: missed)",
-               title=f"solved, and replayed by others: {false} false successes")  # fmt: skip
+               title=f"what is solved, replayed: {false} false successes")  # fmt: skip
     middle.legend(fontsize=8)
     compared = [its for its in rows if its["state"] == its_report.SOLVED and "script" in its]
     for its in compared:
@@ -148,9 +149,9 @@ def field(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
         right.scatter(*ours, color=_NOT if its_report.is_worse(its) else _SOLVED, zorder=3)
     right.scatter([], [], color="tab:orange", label="three lines of move_linear")
     right.scatter([], [], color=_SOLVED, label="plan (red: worse)")
-    right.set(xscale="symlog", yscale="log", ylim=_FORCES, xlabel="error [mm]", ylabel="greatest force [N]",
+    right.set(yscale="log", ylim=_FORCES, xlabel="error [mm]", ylabel="greatest force [N]",
               title=f"{len(compared)} straight pushes, in PyBullet")  # fmt: skip
-    right.set_xlim(left=0.0)
+    right.set_xlim(0.0, max(5.0, right.get_xlim()[1]))
     right.legend(fontsize=8)
     _save(figure, (left, middle, right), path)
 
