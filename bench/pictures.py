@@ -178,6 +178,16 @@ def of_compared(folder: Path) -> None:
     kept(folder / "beside_ros2_control.png", "compared")
 
 
+def of_field(folder: Path) -> None:
+    """The planner's results in field.jsonl, as docs/planning_results.md makes them: all tasks take hours."""
+    results, program = Path("field.jsonl"), REPOSITORY / "bench" / "planning_field.py"
+    if not results.is_file():
+        print(f"not made again: planning_field.png, without {results.resolve()}")
+        return
+    subprocess.run([sys.executable, str(program), "--merge", str(results), "--output", str(folder)], check=True)
+    kept(folder / "planning_field.png", "planning_field")
+
+
 @contextmanager
 def viewed(folder: Path) -> Iterator[tuple[Client, Any]]:
     """A client of a simulated arm, and a page that shows it."""
@@ -263,6 +273,7 @@ PARTS: dict[str, Callable[[Path], None]] = {
     "blueprints": of_blueprints,
     "editor": of_editor,
     "compared": of_compared,
+    "field": of_field,
     "view": of_view,
     "timeline": of_timeline,
 }

@@ -20,6 +20,12 @@ _ACCEPTED = 0.02
 _LEAST, _MOST = 1e-4, 1.0
 """Errors that are drawn."""
 _SOLVED, _NOT = "tab:blue", "tab:red"
+_STATES = "tab:green", "gold", "tab:orange", "silver", "tab:gray", "tab:red"
+"""Of field_report.STATES."""
+
+
+_FORCES = 0.1, 1e3
+"""[N] that are drawn."""
 
 
 def tasks(found: Sequence[Solved], path: Path) -> None:
@@ -99,6 +105,55 @@ def shooters(found: Mapping[tuple[str, str], Mapping[str, Any]], reference: str,
     labels = {label: line for axes in every for line, label in zip(*axes.get_legend_handles_labels(), strict=True)}
     figure.legend(labels.values(), labels.keys(), loc="outside lower center", ncols=len(labels), fontsize=8)
     _save(figure, every, path)
+
+
+def field(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Generated tasks: what came of those of each robot; errors in engines that were not asked; peaks beside the
+    script's."""
+    from bench import field_report as its_report
+
+    figure = Figure(figsize=(15, 5.2), layout="constrained")
+    left, middle, right = figure.subplots(1, 3)
+    robots = list(dict.fromkeys(its["robot"] for its in rows))[::-1]
+    begin = np.zeros(len(robots))
+    for state, color in zip(its_report.STATES, _STATES, strict=True):
+        count = np.array([sum(its["robot"] == robot and its["state"] == state for its in rows) for robot in robots])
+        if count.any():
+            left.barh(robots, count, left=begin, color=color, label=state)
+            for i in np.flatnonzero(count):
+                left.text(begin[i] + count[i] / 2.0, i, str(count[i]), ha="center", va="center", fontsize=9)
+        begin += count
+    solved = sum(its["state"] == its_report.SOLVED for its in rows)
+    left.set(title=f"{solved} of {len(rows)} tasks are solved", xlabel="tasks", ylim=(-0.6, len(robots) + 0.4))
+    left.xaxis.get_major_locator().set_params(integer=True)
+    left.legend(fontsize=8, loc="upper center", ncols=3)
+    replays = [(its, row) for its in rows for row in its.get("replays", ()) if "peak" in row]
+    for name, marker in zip(its_report.ENGINES, "o^", strict=True):
+        some = [(its, row) for its, row in replays if row["name"] == name]
+        # The tolerance of each task: 2 % of its way, and at least 1 mm.
+        share = [row["error_to_target"] / max(its["tolerance"], 1e-3) for its, row in some]
+        colors = [_SOLVED if row["holds"] else _NOT for _, row in some]
+        at = [1e3 * its["way"] for its, _ in some]
+        middle.scatter(at, np.clip(share, 1e-2, 10.0), c=colors, marker=marker, alpha=0.7, label=name)
+    false = sum(map(its_report.is_false, rows))
+    middle.axhline(1.0, color="gray", linestyle="--")
+    middle.set(yscale="log", ylim=(8e-3, 12.0), xlabel="way [mm]", ylabel="error per tolerance (red: missed)",
+               title=f"what is solved, replayed: {false} false successes")  # fmt: skip
+    middle.legend(fontsize=8)
+    compared = [its for its in rows if its["state"] == its_report.SOLVED and "script" in its]
+    for its in compared:
+        script, plan = (1e3 * its["script"]["error"], its["script"]["peak"]), its["verified_by"]
+        ours = 1e3 * plan["error_to_target"], plan["peak"]
+        right.plot(*zip(script, ours, strict=True), color="lightgray", zorder=1)
+        right.scatter(*script, color="tab:orange", zorder=2)
+        right.scatter(*ours, color=_NOT if its_report.is_worse(its) else _SOLVED, zorder=3)
+    right.scatter([], [], color="tab:orange", label="three lines of move_linear")
+    right.scatter([], [], color=_SOLVED, label="plan (red: worse)")
+    right.set(yscale="log", ylim=_FORCES, xlabel="error [mm]", ylabel="greatest force [N]",
+              title=f"{len(compared)} straight pushes, in PyBullet")  # fmt: skip
+    right.set_xlim(0.0, max(5.0, right.get_xlim()[1]))
+    right.legend(fontsize=8)
+    _save(figure, (left, middle, right), path)
 
 
 def _drawn(error: float) -> float:

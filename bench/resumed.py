@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,7 @@ def results(jobs: Mapping[str, Callable[[], Row]], file: Path | None, console: C
     Args:
         file: of the results so far, which grows; None: nothing is kept.
     """
-    lines = file.read_text().splitlines() if file is not None and file.exists() else []
-    kept = {its.pop("job"): its for its in map(json.loads, lines)}
+    kept = merged([file]) if file is not None and file.exists() else {}
     new = sum(name not in kept for name in jobs)
     begin, done = time.monotonic(), 0
     for name, job in jobs.items():
@@ -39,6 +38,12 @@ def results(jobs: Mapping[str, Callable[[], Row]], file: Path | None, console: C
         left = (time.monotonic() - begin) / done * (new - done)
         console.print(f"{done} of {new}, about {left / 60.0:.1f} min left: {name}", style="dim", markup=False)
         yield name, result
+
+
+def merged(files: Iterable[Path]) -> dict[str, Row]:
+    """Results of several files, by the job's name: of a job that is in two of them, the later file's."""
+    lines = [line for file in files for line in file.read_text().splitlines()]
+    return {its.pop("job"): its for its in map(json.loads, lines)}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,4 +65,4 @@ def print_report(report: Report, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"title": report.title, "machine": machine(), "data": report.data}, indent=1))
     else:
-        show(Console(width=160), report)
+        show(Console(width=180), report)

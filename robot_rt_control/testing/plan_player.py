@@ -19,14 +19,14 @@ from robot_rt_control.vocabulary.errors import RobotControlError
 
 
 def played(job: dict[str, Any]) -> list[dict[str, Any]]:
-    """What each replay of a job found: `plan` and `workcell`, files, and `speeds`.
+    """What each replay of a job found: `plan` and `workcell`, files, `speeds`, and `simulator`, empty for the default one.
 
     Raises:
         RobotControlError: it could not be played, or did not come to its end.
     """
     try:
         plan = Plan.load(job["plan"])
-        workcell = load_workcell(job["workcell"], "simulator")
+        workcell = load_workcell(job["workcell"], "simulator", simulator=job["simulator"])
         return [replay(plan, workcell, speed=speed).summary() for speed in job["speeds"]]
     except TimeoutError as error:
         raise RobotControlError(str(error)) from None

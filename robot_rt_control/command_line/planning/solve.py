@@ -108,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
             left = f"{1e3 * error.position:.1f} mm ({100 * error.normalized:.2f} % of the way)"
             output.note(f"without virtual forces: {left} and {error.orientation:.3f} rad are left")
         if verifications:
-            output.result(data, table(_COLUMNS, map(_row, verifications)))
+            output.result(data, table(_COLUMNS, (row for its in verifications for row in _rows(its))))
         if file is not None:
             output.note(f"{file}, after {shown.elapsed:.1f} s, {shown.iterations} iterations of SCVX")
         if state == "solved":
@@ -137,10 +137,14 @@ def leave(code: int) -> None:
 _COLUMNS = ("verified by", "error", "of the way", "turned", "peak", "other worlds", "elapsed")
 
 
-def _row(played: Any) -> list[str]:
-    """Of a verification: the other engine's replay, and the greatest error in worlds that differ."""
+def _rows(played: Any) -> list[list[str]]:
+    """Of a verification: the other engines' replays, and the greatest error in worlds that differ."""
     its = played.plan.header["verification"]
-    row, worlds = its["replays"][0], [world["position_error"] for world in its["perturbed"] if world["world"]]
+    return [_row(played, row) for row in (its["replays"][0], *its.get("others", ()))]
+
+
+def _row(played: Any, row: Any) -> list[str]:
+    worlds = [world["position_error"] for world in played.plan.header["verification"]["perturbed"] if world["world"]]
     diverged = any(error is None for error in worlds)
     return [
         row["engine"] + (", aimed" if played.aimed else ""),

@@ -49,23 +49,27 @@ def tolerance_of(header: Mapping[str, Any], way: float) -> Tolerance:
 
 
 def lacking(header: Mapping[str, Any], tolerance: Tolerance) -> list[str]:
-    """Why a plan is not verified; empty: another engine and the perturbed worlds agree that it reaches its target."""
+    """Why a plan is not verified; empty: the other engines and the perturbed worlds agree that it reaches its
+    target."""
     if not header.get("success"):
         return ["it does not reach its target in the planner's own engine"]
     found, at_rest = header.get("verification", {}), bool(header.get("at_rest", True))
-    rows = found.get("replays", [])
+    rows, others = found.get("replays", []), found.get("others", [])
     if not rows:
         return ["no other engine has played it"]
     if "perturbed" not in found:
         return ["it was not rolled out in worlds that differ"]
     said = []
-    most = max(tolerance.position, LEAST_DISTANCE)
-    accepted = f"{1e3 * most:.1f} mm and {tolerance.orientation:.3f} rad are accepted"
+    missed = [row for row in others if not tolerance.holds(row, at_rest=at_rest)]
     if not any(row["speed"] == 1.0 and tolerance.holds(row, at_rest=at_rest) for row in rows):
-        row = max(rows, key=lambda row: row["speed"] == 1.0)
-        moving = "" if row["rests"] or not at_rest else ", still moving"
+        missed.insert(0, max(rows, key=lambda row: row["speed"] == 1.0))
+    for row in missed:
+        moving = ""
+        if at_rest and not row["rests"] and row.get("drift", float("inf")) > tolerance.speed:
+            drift = f" by {row['drift']:.3f} m/s, {tolerance.speed:g} m/s are accepted" if "drift" in row else ""
+            moving = f", still moving{drift}"
         said.append(f"in {row.get('engine', 'another engine')} at speed {row['speed']:g} the body ends "
-                    f"{_ends(row['error_to_target'], row['orientation_error'])}{moving}; {accepted}")  # fmt: skip
+                    f"{_ends(row['error_to_target'], row['orientation_error'], tolerance, moving)}")  # fmt: skip
     for row in found["perturbed"]:
         if not row.get("world"):
             continue
@@ -73,7 +77,7 @@ def lacking(header: Mapping[str, Any], tolerance: Tolerance) -> list[str]:
         if error is None or turned is None:
             said.append(f"with {row['name']} the simulation diverges")
         elif not tolerance.near(error, turned):
-            said.append(f"with {row['name']} the body ends {_ends(error, turned)}; {accepted}")
+            said.append(f"with {row['name']} the body ends {_ends(error, turned, tolerance)}")
     return said
 
 
@@ -87,5 +91,17 @@ def refusal(header: Mapping[str, Any], missing: Sequence[str]) -> DefinitionErro
     return DefinitionError("plan", expected="a verified one", got=f"planned, not verified: {said}", hint=hint)
 
 
-def _ends(position: float, orientation: float) -> str:
-    return f"{1e3 * position:.1f} mm and {orientation:.3f} rad away"
+def _ends(position: float, orientation: float, tolerance: Tolerance, moving: str = "") -> str:
+    """Errors [m], [rad] beside what is accepted."""
+    far, most = _apart(1e3 * position, 1e3 * max(tolerance.position, LEAST_DISTANCE), 1)
+    turned, at_most = _apart(orientation, tolerance.orientation, 3)
+    return f"{far} mm and {turned} rad away{moving}; {most} mm and {at_most} rad are accepted"
+
+
+def _apart(one: float, other: float, digits: int) -> tuple[str, str]:
+    """Two numbers with as many digits as it takes to tell which one is greater, at most three more."""
+    for more in range(4):
+        texts = f"{one:.{digits + more}f}", f"{other:.{digits + more}f}"
+        if texts[0] != texts[1]:
+            break
+    return texts

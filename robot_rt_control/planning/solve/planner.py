@@ -132,7 +132,8 @@ def plan(
         progress: called in the calling thread; an exception from it ends the planning and is raised.
         cancel: set from any thread; then the best plan so far is returned within 0.5 s.
         start_from: a previous plan, of the same joints: its inputs, from the first one on, are one more start.
-        only: name of the only start that is tried, such as "previous plan"; empty: all.
+        only: name of the only start that is tried, such as "previous plan"; empty: all. Without such a start there is
+            no plan.
         scene: of the task, if it is at hand.
         time_limit: [s] after which it is as if it were cancelled.
 
@@ -233,7 +234,8 @@ class _Planning:
             rounds.append([*first, *(self._line(*its) for its in lines)])
             first = []
         if self._only:
-            return [[guess for some in rounds for guess in some if guess.name == self._only]]
+            named = [guess for some in rounds for guess in some if guess.name == self._only]
+            return [named] if named else []
         # Two starts at least, for two cores and for a choice; the others wait for their turn.
         shares = [_SHARES] if len(guides) == 1 else [(share,) for share in _SHARES]
         for some in shares if guides else []:
@@ -336,6 +338,8 @@ class _Planning:
             message = "no motion with virtual forces reaches the target: a longer horizon, or more pairs"
             if not found:
                 message = "nothing to start from: no guide fits this task, and virtual forces are switched off"
+                if self._only:
+                    message = f"this task has no start {self._only!r}"
             message = self._stopped or message
             iterates = tuple(found[-1].iterates) if found else ()
             return Result(

@@ -1,17 +1,19 @@
 """Plans, played through the real tick loop by another engine: in a process beside this one, which holds the loop.
 
-The engine is PyBullet where it is installed, else MuJoCo as its plugin simulates: hard contacts, motors in place of
-servos, another integrator and step than the planner's. `ROBOT_RT_CONTROL_SIMULATOR` chooses.
+The engines are PyBullet where it is installed, and MuJoCo as its plugin simulates: hard contacts, motors in place of
+servos, another integrator and step than the planner's. `ROBOT_RT_CONTROL_SIMULATOR` chooses which one comes first.
 """
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from robot_rt_control.model.workcell.simulators import SIMULATORS, default_simulator
 from robot_rt_control.planning.plan.plan import Plan
 from robot_rt_control.processes.errors import error_of
 from robot_rt_control.processes.python import import_path
@@ -40,17 +42,24 @@ class Player:
     ) -> None:
         self._process.close(0.0)
 
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Names of the installed simulators that `play` does not take by itself."""
+        return tuple(name for name in SIMULATORS if find_spec(name) is not None and name != default_simulator())
+
     def play(
         self,
         plan: Plan,
         workcell: Path,
         *,
         speeds: Sequence[float] = (1.0,),
+        simulator: str = "",
         check: Callable[[], None] = lambda: None,
     ) -> list[dict[str, Any]]:
         """What a replay at each speed found: `Replay.summary()`.
 
         Args:
+            simulator: empty: the default one.
             check: called often; an exception from it breaks the replay off.
 
         Raises:
@@ -59,7 +68,7 @@ class Player:
         with tempfile.TemporaryDirectory(prefix="plan") as folder:
             file = Path(folder) / "played.plan"
             plan.save(file)
-            job = {"plan": str(file), "workcell": str(workcell), "speeds": list(speeds)}
+            job = {"plan": str(file), "workcell": str(workcell), "speeds": list(speeds), "simulator": simulator}
             self._process.send({"path": import_path(), "question": job})
             answer, looks = None, 0
             try:

@@ -8,8 +8,9 @@ The result is plain data for a plan's header, `plan.with_verification(verify(pla
                `moved` [m] from the end of `at_rest`
     spread     [m] greatest `moved`, without that of `speed`
 
-Replays through the tick loop in another engine are added by `plan.with_replays` (playing.py). Contact forces are
-theirs: contacts that are smooth enough to be differentiated show a fraction of a peak.
+Replays through the tick loop in other engines are added (playing.py): `others`, by verified.py, and `replays`, by
+`plan.with_replays`. Contact forces are theirs: contacts that are smooth enough to be differentiated show a fraction of
+a peak.
 
 Errors are position_error [m], normalized_error (per way) and orientation_error [rad], to the target; null: diverged.
 As all errors in this engine, they are without the depth by which the body's weight presses it into the ground here.

@@ -37,7 +37,9 @@ def test_V28_what_was_not_looked_at_is_not_verified(changes, text):
     [
         ({"error_to_target": 0.0021}, {}, "in pybullet at speed 1 the body ends 2.1 mm and 0.040 rad away; 2.0 mm and"),
         ({"orientation_error": 0.06}, {}, "1.9 mm and 0.060 rad away; 2.0 mm and 0.050 rad are accepted"),
-        ({"rests": False, "drift": 0.03}, {}, "0.040 rad away, still moving; 2.0 mm"),
+        ({"rests": False, "drift": 0.03}, {}, "0.040 rad away, still moving by 0.030 m/s, 0.02 m/s are accepted; 2.0"),
+        ({"rests": False, "drift": 0.001, "error_to_target": 0.00202}, {}, "2.02 mm and 0.040 rad away; 2.00 mm and"),
+        ({"orientation_error": 0.0502}, {}, "0.0502 rad away; 2.0 mm and 0.0500 rad are accepted"),
         ({"speed": 0.5}, {}, "at speed 0.5"),
         ({}, {"position_error": 0.003}, "with mass +20 % the body ends 3.0 mm and 0.000 rad away"),
         ({}, {"position_error": None}, "with mass +20 % the simulation diverges"),
@@ -46,6 +48,13 @@ def test_V28_what_was_not_looked_at_is_not_verified(changes, text):
 def test_V28_each_thing_that_lacks_is_named_with_figures(row, world, text):
     (said,) = lacking(header(row, world), TOLERANCE)
     assert text in said
+
+
+def test_V28_each_engine_that_disagrees_is_named():
+    its = header()
+    its["verification"]["others"] = [ROW | {"engine": "mujoco", "error_to_target": 0.0035}, ROW | {"engine": "third"}]
+    (said,) = lacking(its, TOLERANCE)
+    assert said.startswith("in mujoco at speed 1 the body ends 3.5 mm")
 
 
 def test_V28_a_body_that_creeps_more_slowly_than_its_task_accepts_rests():

@@ -111,6 +111,12 @@ def test_without_virtual_forces_a_task_that_no_guide_fits_is_not_solved():
     assert result.message.startswith("nothing to start from")
 
 
+def test_the_only_start_that_is_wanted_and_that_there_is_not_gives_no_plan():
+    result = plan(slide(), only="line pusher.tip slider.left")
+    assert not result.success and result.plan is None
+    assert result.message == "this task has no start 'line pusher.tip slider.left'"
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("way", "time"),

@@ -1,6 +1,7 @@
 """Planned, then played by another engine, and aimed by what that measured: with an engine that is made up."""
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +24,14 @@ TASK = Task(
 
 
 class Engine:
-    """In which the body ends `far` [m] beyond where the planner's engine says."""
+    """In which the body ends `far` [m] beyond where the planner's engine says, and `aside` [m] to the left.
 
-    def __init__(self, far, cancel=None):
-        self.far, self.cancel, self.plans = far, cancel, []
+    `other`: how far it ends beyond in one more engine.
+    """
+
+    def __init__(self, far, cancel=None, aside=0.0, other=None):
+        self.far, self.aside, self.cancel, self.plans = far, aside, cancel, []
+        self.other, self.others = other, () if other is None else ("another",)
 
     def __enter__(self):
         return self
@@ -34,20 +39,22 @@ class Engine:
     def __exit__(self, *_):
         pass
 
-    def play(self, plan, workcell, *, speeds=(1.0,), check):
-        assert workcell == TASK.workcell
-        self.plans.append(plan)
+    def play(self, plan, workcell, *, speeds=(1.0,), simulator="", check):
+        assert workcell == TASK.workcell and simulator in ("", *self.others)
+        if not simulator:
+            self.plans.append(plan)
         if self.cancel is not None:
             self.cancel.set()
         check()
-        position = plan.body_position[-1] + np.array([self.far, 0.0, 0.0])
+        position = plan.body_position[-1] + np.array([self.other if simulator else self.far, self.aside, 0.0])
         error = plan.error_of(position, plan.body_rotation[-1])
-        row = {"engine": "made up", "rests": True, "position": position.tolist(), "error_to_target": error.position}
+        row = {"engine": simulator or "made up", "rests": True, "position": position.tolist()}
+        row["error_to_target"] = error.position
         return [{**row, "speed": speed, "orientation_error": error.orientation} for speed in speeds]
 
 
-def solve(engine, **options):
-    return verified.solve(TASK, Settings(threads=1), player=lambda: engine, **options)
+def solve(engine, task=TASK, **options):
+    return verified.solve(task, Settings(threads=1), player=lambda: engine, **options)
 
 
 def test_V30_what_the_other_engine_measured_corrects_the_aim_once():
@@ -62,6 +69,34 @@ def test_V30_what_the_other_engine_measured_corrects_the_aim_once():
     assert found.plan.header["target"] == first.header["target"] and found.plan.header["task"] == first.header["task"]
     assert found.plan.header["verification"]["replays"][0]["error_to_target"] < 0.0015
     assert found.plan.header["verification"]["mujoco"]["position_error"] < 0.001, "of what it aims at"
+
+
+@pytest.mark.parametrize(("far", "plans"), [(0.003, 2), (0.0, 1)])
+def test_V30_a_straight_push_is_aimed_along_its_way_alone(far, plans):
+    """To the side it would take one more push, at another face."""
+    engine = Engine(far, aside=0.0015)
+    task = replace(TASK, pairs=(PairGroup(robot="pusher.tip", faces=("back", "right", "left")),))
+    found = solve(engine, task)
+    assert found.success, found.message
+    assert [its.header["start"] for its in engine.plans] == ["line pusher.tip slider.back"] * plans
+    assert engine.plans[-1].body_position[-1, 0] == pytest.approx(0.23 - far, abs=0.001)
+
+
+def test_V28_every_other_engine_has_to_agree():
+    found = solve(Engine(0.0, other=0.05))
+    assert not found.success and "in another at speed 1 the body ends 49.8 mm" in found.message
+    assert "made up" not in found.message
+    assert solve(Engine(0.0, other=0.0003)).success
+
+
+def test_V30_it_is_aimed_by_what_the_engines_measured_on_average():
+    engine = Engine(0.004, other=0.002)
+    found = solve(engine)
+    assert found.success, found.message
+    first, second = engine.plans
+    assert second.body_position[-1, 0] == pytest.approx(first.body_position[-1, 0] - 0.003, abs=0.001)
+    rows = found.plan.header["verification"]
+    assert [its["engine"] for its in (*rows["replays"], *rows["others"])] == ["made up", "another"]
 
 
 def test_V28_far_from_what_was_planned_it_is_planned_and_not_verified():
