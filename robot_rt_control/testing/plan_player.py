@@ -19,7 +19,7 @@ from robot_rt_control.vocabulary.errors import RobotControlError
 
 
 def played(job: dict[str, Any]) -> list[dict[str, Any]]:
-    """What each replay of a job found: `plan` and `workcell`, files, `speeds`, and `simulator`, empty for the default one.
+    """What each replay of a job found: `plan` and `workcell`, files, `speeds`, and `simulator`; empty: the default one.
 
     Raises:
         RobotControlError: it could not be played, or did not come to its end.
