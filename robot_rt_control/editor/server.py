@@ -446,6 +446,7 @@ class EditorServer:
         if {**self._blueprints, **time} == found:  # published again, so that its silence would be noticed
             return
         self._blueprints = found
+        self._timelines.recent.saw(found.get("nodes", ()))
         if self.watchers.runs:
             self._logs.update()
         else:

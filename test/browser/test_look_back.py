@@ -10,10 +10,16 @@ import pinocchio as pin
 import pytest
 from fed_ticks import FAULT, LAST, SWITCH, Cell, wave
 from memory_robot import MemoryRobot
-from pages import bring, serious, until
+from pages import bring, node, open_text, serious, until
 
 VIEW = "document.querySelector('.robot-scene')?.view"
 PANEL = "document.querySelector('.timeline-panel')"
+TOUR = """name: tour
+nodes:
+  look: {wait: 0.3, then: grip}
+  grip: {wait: 0.3, then: place}
+  place: {wait: 0.3}
+"""
 
 
 @pytest.fixture
@@ -126,3 +132,51 @@ def test_H16_nothing_is_kept_once_nobody_looks_back(watch: Callable[..., Any], c
     at(page, LAST)
     page.get_by_text("THE PAST").wait_for(state="detached")
     until(page, lambda: recent.last == 0 and not len(recent._ticks))
+
+
+def test_H18_the_blueprint_moves_with_the_slider(
+    come: Callable[..., Any], robot: MemoryRobot, cell: Cell, picture: Any
+) -> None:
+    page = come()
+    open_text(page, TOUR)
+    page.get_by_role("button", name="Robot", exact=True).click()
+    page.wait_for_function(f"() => {VIEW}?.shown && {VIEW}.robots.loading === 0")
+    page.get_by_role("button", name="Back in time").click()
+    page.get_by_text("No ticks have come yet.").wait_for()
+    cell.feed(1, 1000, ())
+    grown(page, 1000)
+    assert robot.run({"skill": TOUR})["success"]
+    until(page, lambda: robot.runs[0].outcome is not None)
+    records = robot.runs[0].records
+    last = records[-1]["tick"] + 2000
+    cell.feed(1001, last, (), step=4000)
+    grown(page, last)
+
+    def shown(id: str, css: str) -> None:
+        node(page, id).locator(f".node{css}").wait_for()
+
+    begun = {record["path"]: record["tick"] for record in records if record["what"] == "node"}
+    go(page, begun["look"] - 1)
+    log = page.get_by_role("region", name="The run then")
+    page.get_by_role("region", name="The blueprint then").wait_for()
+    for id in ("look", "grip", "place"):
+        shown(id, ":not(.is-runs):not(.was-success)")
+    go(page, begun["grip"])
+    shown("look", ".was-success")
+    shown("grip", ".is-runs")
+    shown("place", ":not(.is-runs):not(.was-success)")
+    log.locator("li.now").get_by_text("grip begins").wait_for()
+    picture(page, "look_back_blueprint")
+    assert serious(page) == []
+    page.get_by_role("button", name="A tick back").click()
+    shown("look", ".is-runs")
+    shown("grip", ":not(.is-runs)")
+    # The log leads to its tick, which the robot shows as well.
+    log.get_by_role("button", name="place begins").click()
+    at(page, begun["place"])
+    shown("place", ".is-runs")
+    # Nothing of then is left, and what is told goes to the run of now.
+    page.get_by_role("status").get_by_role("button", name="Now").click()
+    log.wait_for(state="detached")
+    page.get_by_test_id("run-state").get_by_text("Ended").wait_for()
+    at(page, last)

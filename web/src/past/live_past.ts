@@ -4,7 +4,7 @@ import { t } from '../language/language.ts';
 import { present } from '../scene/present.ts';
 import type { View } from '../scene/view.ts';
 import { ask, askBytes } from '../server.ts';
-import { thePage } from '../store/page.ts';
+import { type PastMoment, thePage } from '../store/page.ts';
 import type { Answer, Scene } from '../wire.ts';
 import { Blocks } from './blocks.ts';
 import { PastStore } from './past.ts';
@@ -22,6 +22,7 @@ export class LivePast extends PastStore {
     isPast = false;
     private loop = 0;
     private lastEvent = 0;
+    private runs: string[] = [];
     private timer: ReturnType<typeof setTimeout> | undefined;
     private isClosed = false;
     /** [ms] on the browser's clock, when the last ticks came. */
@@ -90,6 +91,7 @@ export class LivePast extends PastStore {
         }
         [about.first, about.last] = [answer.first, answer.last];
         this.takeEvents(answer);
+        this.runs = answer.runs;
         if (!this.window) [player.first, player.last] = [about.first, about.last];
         if (!this.isPast) player.seek(about.last);
         else if (player.tick < about.first) player.seek(about.first);
@@ -134,14 +136,20 @@ export class LivePast extends PastStore {
     // --- in time --------------------------------------------------------------------------------
 
     protected override show(): void {
-        if (this.isPast) super.show();
-        else this.changes.tell(true);
+        if (this.isPast) {
+            thePage().showPast(this.shownMoment);
+            super.show();
+        } else this.changes.tell(true);
+    }
+
+    private get shownMoment(): PastMoment {
+        return { tick: this.it?.player.tick ?? 0, runs: this.runs, seek: (tick) => this.seek(tick) };
     }
 
     private enter(): void {
         if (this.isPast || !this.it) return;
         this.isPast = true;
-        thePage().showPast(true);
+        thePage().showPast(this.shownMoment);
         present.hold(true);
         this.changes.tell();
     }
@@ -159,7 +167,7 @@ export class LivePast extends PastStore {
         this.isPast = false;
         this.state = null;
         this.isFetching = this.isMissing = false;
-        thePage().showPast(false);
+        thePage().showPast(null);
         present.hold(false);
         this.changes.tell();
     }

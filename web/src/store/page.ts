@@ -9,6 +9,15 @@ import { Me } from './me.ts';
 import { Stop } from './stop.ts';
 import { Talk } from './talk.ts';
 
+/** A moment of the robot that runs. */
+export interface PastMoment {
+    tick: number;
+    /** Runs of blueprints, in the order in which they began: ticks of their records are ticks as this one. */
+    runs: readonly string[];
+    /** Show another tick. */
+    seek: (tick: number) => void;
+}
+
 export class Page {
     readonly changes = new Changes();
     readonly talk = new Talk(this.changes);
@@ -24,8 +33,10 @@ export class Page {
     /** What is drawn of the robot is the past: nothing of it can be jogged. */
     isPast = false;
 
-    showPast(on: boolean): void {
-        this.isPast = on;
+    /** From now on this moment is shown; null: now. */
+    showPast(moment: PastMoment | null): void {
+        if (this.isPast === (moment !== null)) return;
+        this.isPast = moment !== null;
         this.changes.tell();
     }
 

@@ -11,7 +11,10 @@ import { Retry } from './retry.ts';
 export interface Replay {
     run: string;
     records: LogRecord[];
+    /** How many of them have happened. */
     at: number;
+    /** Moves the slider of the robot's past, which this follows; of a replay by itself there is none. */
+    seek?: (tick: number) => void;
 }
 
 export class Runs {

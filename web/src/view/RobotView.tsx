@@ -78,6 +78,7 @@ const LIVE: SceneSource = {
  * @param past parts that are faulted in what the source shows; else of the robot.
  * @param timeline what its button opens; else that of the robot.
  * @param goal what is beside the picture of a goal in it.
+ * @param blueprint what is beside the picture of the past: it moves with it.
  */
 export function RobotView({
     children,
@@ -87,6 +88,7 @@ export function RobotView({
     past,
     timeline,
     goal,
+    blueprint,
 }: {
     children?: ReactNode;
     hasTop?: boolean;
@@ -95,6 +97,7 @@ export function RobotView({
     past?: { name: string; fault: string }[];
     timeline?: ReactNode;
     goal?: (view: View) => ReactNode;
+    blueprint?: ReactNode;
 }) {
     const it = usePage();
     const place = useRef<HTMLElement>(null);
@@ -213,7 +216,7 @@ export function RobotView({
             aria-busy={view === null && problem === ''}
             tabIndex={0}
             onKeyDown={(event) => {
-                if ((event.target as HTMLElement).closest('.operate')) return; // its fields take digits
+                if ((event.target as HTMLElement).closest('.operate, .past-blueprint')) return; // its fields take digits
                 const key = /^Digit([1-4])$/.exec(event.code)?.[1];
                 if (key && !event.ctrlKey && !event.altKey && !event.metaKey) toStored(key, event.shiftKey);
             }}>
@@ -347,13 +350,20 @@ export function RobotView({
                     </p>
                 ))}
             <div className="robot-row">
-                <figure
-                    className="robot-scene"
-                    ref={place}
-                    onPointerMove={(event) => {
-                        if (event.buttons === 0) setLink(view?.linkAt(event.clientX, event.clientY) ?? '');
-                    }}
-                />
+                <div className="robot-pictures">
+                    <figure
+                        className="robot-scene"
+                        ref={place}
+                        onPointerMove={(event) => {
+                            if (event.buttons === 0) setLink(view?.linkAt(event.clientX, event.clientY) ?? '');
+                        }}
+                    />
+                    {isPast && blueprint && (
+                        <section className="past-blueprint" aria-label={t('The blueprint then')}>
+                            {blueprint}
+                        </section>
+                    )}
+                </div>
                 {source === LIVE && looksBack && <div className="robot-side" ref={setSide} />}
                 {source === LIVE && operates && isEntered && (
                     <Suspense fallback={null}>
