@@ -87,9 +87,11 @@ def test_E29_a_chosen_language_stays(come: Callable[..., Any], picture: Any) -> 
     page.get_by_label(CHOOSER).select_option("日本語")
     page.get_by_role("tab", name=japanese["Properties"]).wait_for()
     assert language_of(page) == "ja"
+    kept = "() => Object.entries(localStorage).some(([key, text]) => /drafts/.test(key) && /name: wave/.test(text))"
+    assert page.evaluate(kept), "each edit is kept at once"
     page.reload()
     page.get_by_role("tab", name=japanese["Properties"]).wait_for()
-    assert page.locator(".doc-tab.active").get_by_text("wave").is_visible(), "drafts are kept"
+    page.locator(".doc-tab.active").get_by_text("wave").wait_for()  # after the page is drawn
     settled(page)
     picture(page, "language_ja")
     page.get_by_label(CHOOSER).select_option("English")

@@ -45,21 +45,21 @@ def press_and_release(page: Any, robot: MemoryRobot, press: Callable[[], object]
     stop(page).wait_for()
 
 
-def column(page: Any, name: str) -> None:
-    """Have it shown on a narrow page, which shows one column."""
+def column(page: Any, name: str) -> Any:
+    """Have it shown on a narrow page, which shows one column. Returns the page."""
     choice = page.get_by_role("navigation", name="What is shown").get_by_role("button", name=name)
     if choice.is_visible():
         choice.click()
+    return page
 
 
 DIALOGS = {
     "new": lambda page: page.get_by_role("button", name="New blueprint").last.click(),
-    "new_program": lambda page: (column(page, "Skills and files"), page.get_by_role("tab", name="Files").click(),
+    "new_program": lambda page: (column(page, "Skills and files").get_by_role("tab", name="Files").click(),
                                  page.get_by_role("button", name="New program").click()),
     "help": lambda page: page.get_by_role("button", name="Keys and help").click(),
     "name": lambda page: page.get_by_title("Your name, as others see it").click(),
-    "extract": lambda page: (column(page, "Picture"),
-                             page.locator(".react-flow__pane").click(position={"x": 8, "y": 8}),
+    "extract": lambda page: (column(page, "Picture").locator(".react-flow__pane").click(position={"x": 8, "y": 8}),
                              page.keyboard.press("Control+a"), page.keyboard.press("Control+g")),
     "confirm": lambda page: page.get_by_role("button", name="Close tour").click(),
 }  # fmt: skip
@@ -87,6 +87,32 @@ def test_E15_stop_works_under_every_dialog(
         picture(page, f"stop_under_{kind}_{width}")
         page.keyboard.press("Escape")  # also from STOP
         dialog.wait_for(state="detached")
+
+
+def test_E15_stop_acts_before_a_finger_or_mouse_is_let_go(
+    chromium: Any, come: Callable[..., Any], robot: MemoryRobot
+) -> None:
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = come(context=context)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url.rsplit("/", 1)[-1]))
+    box = stop(page).bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    finger = context.new_cdp_session(page)
+    touch = "Input.dispatchTouchEvent"
+    press_and_release(
+        page, robot, lambda: finger.send(touch, {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    )
+    finger.send(touch, {"type": "touchEnd", "touchPoints": []})
+    page.mouse.move(x, y)
+    press_and_release(page, robot, page.mouse.down)
+    page.mouse.up()
+    stop(page).focus()
+    press_and_release(page, robot, lambda: page.keyboard.press("Enter"))
+    page.keyboard.press("Control+.")
+    until(page, lambda: robot.stopped)
+    assert asked.count("protective_stop") == 4, "letting go is no second press"
+    context.close()
 
 
 def test_E15_stop_is_on_a_narrow_page_in_all_its_states(

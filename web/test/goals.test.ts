@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Aim, type Found, type Pose, problemOf, reaches } from '../src/goal/aim.ts';
+import { Aim, type Found, problemOf, reaches } from '../src/goal/aim.ts';
 import { type Goal, goalsOf, goalsOfNode, withValues } from '../src/goal/goals.ts';
 import { stepped } from '../src/goal/steps.ts';
 import { readGraph } from '../src/text/graph.ts';
-import type { Answer, ParameterInfo, PartInfo, SkillInfo } from '../src/wire.ts';
+import type { Answer, ParameterInfo, PartInfo, Pose, SkillInfo } from '../src/wire.ts';
 import './kinds.ts';
 
 function part(name: string): PartInfo {
@@ -131,6 +131,37 @@ test('E31 one question at a time; what is let go is written once, if the robot c
     assert.deepEqual(Object.keys(written[1] ?? {}), ['position', 'orientation']);
     aim.release();
     assert.equal(written.length, 2, 'nothing was dragged');
+});
+
+test('E31 steps that follow each other add up, and are written once', async () => {
+    const goal = goals({ tool_position: [1, 2, 3] })[1] as Goal;
+    const { aim, asked, answer, written } = aimed(goal);
+    const step = ({ position: [x = 0, ...rest], orientation }: Pose): Pose => ({
+        position: [x + 1, ...rest],
+        orientation,
+    });
+    const at = (x: number): Pose => ({ position: [x, 2, 3], orientation: [0, 0, 0, 1] });
+    aim.moveBy(step);
+    assert.equal(asked.length, 0, 'nobody knows from where');
+    aim.begin();
+    await answer(found());
+    aim.moveBy(step);
+    aim.moveBy(step);
+    assert.deepEqual([asked.length, asked[1]?.position, asked[1]?.quick], [2, [2, 2, 3], false]);
+    await answer(found(at(2)));
+    assert.deepEqual([asked.length, asked[2]?.position, written], [3, [3, 2, 3], []], 'another one follows');
+    await answer(found(at(3)));
+    assert.deepEqual(written, [{ position: [3, 2, 3] }]);
+    aim.moveBy(step);
+    await answer(found(at(4)));
+    assert.deepEqual(written[1], { position: [4, 2, 3] });
+    // One that is beyond reach: the next one begins where the robot is drawn.
+    aim.moveBy(step);
+    await answer(found({ ...at(5), lacks: [1, 0] }));
+    await answer(found(at(1)));
+    assert.match(aim.said, /^Not taken: out of reach/);
+    aim.moveBy(step);
+    assert.deepEqual([asked.at(-1)?.position, written.length], [[2, 2, 3], 2]);
 });
 
 test('E31 what the robot cannot reach says by how much, and writes nothing', async () => {

@@ -64,6 +64,14 @@ test('answers are typed as people read them', () => {
     assert.equal(shownAnswers(content, ['answer_1', 'enough', 'answer_2']), '再试, enough, 其他');
     assert.equal(nameAnswers(text, node, 'again, enough').includes('titles'), false);
     assert.equal(nameAnswers(TEXT, node, 'again, enough'), TEXT);
+    // Moved is not renamed, and a moved one beside a renamed one neither.
+    text = nameAnswers(TEXT, node, 'enough, again');
+    assert.match(text, /answers: \[enough, again\]/);
+    assert.match(text, /on: again, go: pick\}, \{on: enough, end: done/);
+    text = nameAnswers(text, node, 'enough, once more');
+    assert.match(text, /on: once_more, go: pick\}, \{on: enough, end: done/);
+    text = nameAnswers(text, node, 'once more, never');
+    assert.match(text, /on: once_more, go: pick\}, \{on: enough, end: done/, 'which one was renamed, nobody knows');
     // Letter by letter, as it is typed.
     text = TEXT;
     for (const typed of ['agai, enough', 'aga, enough', 'ag, enough', 'a, enough', 'a b, enough'])

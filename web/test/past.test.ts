@@ -3,8 +3,13 @@ import { test } from 'node:test';
 
 import { Block, Blocks, faultedParts, sceneJoints } from '../src/past/blocks.ts';
 import { fragmentOf, tickOf } from '../src/past/link.ts';
+import { LivePast } from '../src/past/live_past.ts';
 import { countUntil, Player } from '../src/past/player.ts';
 import type { PastAbout } from '../src/past/wire.ts';
+import type { View } from '../src/scene/view.ts';
+import { open } from '../src/store/page.ts';
+import type { Scene } from '../src/wire.ts';
+import { page } from './page.ts';
 
 const ABOUT: PastAbout = {
     name: 'a.mcap',
@@ -159,4 +164,35 @@ test('the joints of a scene come from those that were recorded, and those that f
     const made = sceneJoints({ version: 9, joints }, ['turn', 'slide'], [2, 0.25]);
     assert.equal(new DataView(made).getUint32(0, true), 9);
     assert.deepEqual([...new Float32Array(made, 4)], [2, 0.25, 2, 1, Number.NaN, Number.NaN]);
+});
+
+test('H16 a picture that is opened while the robot is shown as it is now gets nothing of the past', async () => {
+    const { it } = page({});
+    open(it);
+    const about = { ...ABOUT, loop: 1, events: [] };
+    globalThis.fetch = async (url, init) => {
+        if (String(url) === '/api/recent') return Response.json({ success: true, message: '', ...about });
+        return new Response(bytes((JSON.parse(String(init?.body)) as { block: number }).block));
+    };
+    const drawn: number[] = [];
+    const takeJoints = (frame: ArrayBuffer): void => void drawn.push(new Float32Array(frame, 4)[0] ?? Number.NaN);
+    const view = { takeJoints } as unknown as View;
+    const scene = { version: 1, joints: [{ name: 'turn', follows: null }] } as unknown as Scene;
+    const arrived = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+    const past = new LivePast();
+    await past.begin();
+    past.draw(view, scene);
+    past.seek(1600);
+    while (!past.state) await arrived();
+    assert.deepEqual([drawn.at(-1), it.isPast], [1600, true]);
+    past.now();
+    assert.deepEqual([past.state, it.isPast], [null, false]);
+    drawn.length = 0;
+    past.draw(view, scene);
+    await arrived();
+    assert.deepEqual(drawn, [], 'what is now comes from elsewhere');
+    past.seek(1700);
+    past.draw(view, scene);
+    assert.deepEqual(new Set(drawn), new Set([1700]));
+    past.close();
 });

@@ -6,7 +6,8 @@ import { ask } from '../server.ts';
 import { useStore } from '../store/store.ts';
 import { isRecord } from '../text/graph.ts';
 import { Choice } from '../view/plain_fields.tsx';
-import { Aim, type Pose, problemOf, reaches } from './aim.ts';
+import type { Pose } from '../wire.ts';
+import { Aim, problemOf, reaches } from './aim.ts';
 import { type Goal, goalsOfNode, hasValues, withValues } from './goals.ts';
 import { AXES, type Step, stepped } from './steps.ts';
 

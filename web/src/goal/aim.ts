@@ -1,19 +1,13 @@
 // A goal while somebody drags it: the server is asked what it would be, one question at a time, the latest one next.
 
 import { t } from '../language/language.ts';
-import type { Answer } from '../wire.ts';
+import type { Answer, Pose } from '../wire.ts';
 import { type Goal, hasValues } from './goals.ts';
 
 /** [ms] Between two questions: the server takes 25 a second. */
 const PAUSE_MS = 60;
 /** [m, rad] A goal that lacks less is reached: the search ends at 1 µm and 1 µrad. */
 const REACHED = 1e-5;
-
-export interface Pose {
-    position: number[];
-    /** x y z w */
-    orientation: number[];
-}
 
 /** What the server says of a goal: robot_rt_control/view/goals.py. */
 export interface Found extends Pose {

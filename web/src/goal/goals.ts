@@ -3,7 +3,7 @@
 import { t } from '../language/language.ts';
 import { type Kind, kindOfField, partsFor } from '../operate/Take.tsx';
 import { setField, typed } from '../text/blueprint_edits.ts';
-import { type GraphNode, isRecord, type Json, texts } from '../text/graph.ts';
+import { type GraphNode, isRecord, type Json, texts, usualParts } from '../text/graph.ts';
 import { kindsWith } from '../text/node_kinds.ts';
 import type { Path } from '../text/yaml_edit.ts';
 import type { ParameterInfo, PartInfo, SkillInfo } from '../wire.ts';
@@ -96,10 +96,7 @@ export interface Known {
 
 /** The goals of a node of a blueprint or state of a program, and of the branches inside it. */
 export function goalsOfNode(node: GraphNode, isProgram: boolean, roles: Json, known: Known): Goal[] {
-    const standsFor = (name: string): string => {
-        const role = roles[name];
-        return isRecord(role) && typeof role.default === 'string' ? role.default : name;
-    };
+    const usualOf = new Map(Object.entries(usualParts(roles)));
     const of = (content: Json, path: Path, skill: string, key: string): Goal[] => {
         const info = known.skill(skill);
         if (!info) return [];
@@ -108,7 +105,9 @@ export function goalsOfNode(node: GraphNode, isProgram: boolean, roles: Json, kn
             const [role = ''] = text.split(':');
             return typeof given[role] === 'string' ? given[role] : (/\((.*)\)/.exec(text)?.[1] ?? '');
         });
-        const named = [...texts(content.parts), ...Object.values(given).map(String), ...usual].map(standsFor);
+        const named = [...texts(content.parts), ...Object.values(given).map(String), ...usual].map(
+            (name) => usualOf.get(name) ?? name,
+        );
         const values = isRecord(content[key]) ? content[key] : {};
         return goalsOf({ path: [...path, key], infos: info.parameters, given: values, named }, known.parts);
     };

@@ -1,6 +1,6 @@
 // A part at a goal, half-transparent, with handles by which its tool is dragged.
 
-import type { Scene } from '../wire.ts';
+import type { Pose, Scene } from '../wire.ts';
 import type { Piece } from './mesh.ts';
 import { Robots } from './robots.ts';
 import { type Camera, Color, Group, TransformControls, Vector3 } from './three.ts';
@@ -8,18 +8,12 @@ import { type Camera, Color, Group, TransformControls, Vector3 } from './three.t
 const OPACITY = 0.55;
 const TINT = new Color(0x2563eb);
 
-/** A pose in the world: position [m], orientation x y z w. */
-export interface ToolPose {
-    position: number[];
-    orientation: number[];
-}
-
 export interface Handles {
     /** Where they are. */
-    pose: ToolPose;
+    pose: Pose;
     turns: boolean;
     inToolAxes: boolean;
-    dragged: (pose: ToolPose) => void;
+    dragged: (pose: Pose) => void;
     released: () => void;
 }
 
@@ -98,7 +92,7 @@ export class GoalGhost {
         if (this.controls) this.controls.camera = camera;
     }
 
-    private get poseOfHandle(): ToolPose {
+    private get poseOfHandle(): Pose {
         return { position: this.handle.position.toArray(), orientation: this.handle.quaternion.toArray() };
     }
 

@@ -30,7 +30,7 @@ export class Page {
     readonly me: Me = new Me(this.changes, this.talk, this.link);
     readonly stop = new Stop(this.changes, this.talk, this.link);
 
-    /** What is drawn of the robot is the past: nothing of it can be jogged. */
+    /** What is drawn of the robot is the past: jogging is refused. */
     isPast = false;
 
     /** From now on this moment is shown; null: now. */

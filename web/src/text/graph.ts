@@ -72,6 +72,22 @@ export function listed(value: unknown): unknown[] {
     return Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
 }
 
+/** What a person typed with separators between. */
+export function wordsOf(typed: string, separator = ','): string[] {
+    return typed
+        .split(separator)
+        .map((each) => each.trim())
+        .filter(Boolean);
+}
+
+/** Role → the part that takes it if nobody names another one. */
+export function usualParts(roles: unknown): Record<string, string> {
+    const found: Record<string, string> = {};
+    for (const [role, of] of Object.entries(isRecord(roles) ? roles : {}))
+        if (isRecord(of) && typeof of.default === 'string') found[role] = of.default;
+    return found;
+}
+
 function candidate(written: unknown, index: number): Candidate {
     const empty = { index, on: ['success'], when: '', go: '', end: '', event: '', stop: false };
     if (!isRecord(written)) return { ...empty, go: String(written) };

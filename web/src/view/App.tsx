@@ -67,11 +67,7 @@ function keys(event: KeyboardEvent): void {
             store.changes.tell();
         });
     if (control || event.altKey) return;
-    if (key === '/')
-        return take(() => {
-            show('skills');
-            requestAnimationFrame(() => window.dispatchEvent(new Event('find-skill')));
-        });
+    if (key === '/') return take(() => void window.dispatchEvent(new Event('show-skills')));
     if (key === '?') return take(() => store.talk.show({ kind: 'help' }));
     if (key === 'f2')
         return take(() => {
@@ -84,7 +80,7 @@ function keys(event: KeyboardEvent): void {
         });
     if (key === 'delete' || key === 'backspace') {
         const link = store.docs.doc?.link;
-        if (link) return take(() => store.docs.edit((text) => disconnectLink(text, link)));
+        if (link) return take(() => store.docs.edit((text) => disconnect(text, link.node, link.index)));
         return take(() => store.building.remove());
     }
     if (key === 'f' && !store.me.onlyWatches) return take(() => store.building.foldOrUnfold());
@@ -98,10 +94,6 @@ function keys(event: KeyboardEvent): void {
             );
         });
     }
-}
-
-function disconnectLink(text: string, link: { node: string; index: number }): string {
-    return disconnect(text, link.node, link.index);
 }
 
 function show(panel: 'skills' | 'form'): void {

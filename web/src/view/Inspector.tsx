@@ -5,7 +5,7 @@ import { fieldOf, type Mistake } from '../store/mistakes.ts';
 import { store, useStore } from '../store/store.ts';
 import { addCandidate, changeCandidate, disconnect, moveCandidate, setField, typed } from '../text/blueprint_edits.ts';
 import { type Fold, foldOf, foldsOf } from '../text/folds.ts';
-import { type Candidate, type GraphNode, isRecord, type Json, texts } from '../text/graph.ts';
+import { type Candidate, type GraphNode, isRecord, type Json, texts, wordsOf } from '../text/graph.ts';
 import { isUnder, mistakesAt } from '../text/mistake_place.ts';
 import { BAD_NAME, NAME, shownName } from '../text/names.ts';
 import { kindNamed, resultsIn } from '../text/node_kinds.ts';
@@ -456,10 +456,6 @@ function SkillForm() {
     const put = (path: Path, value: Value | undefined, mark = ''): void =>
         it.docs.edit((text) => setField(text, path, value), mark);
     const general = doc.mistakes.filter((mistake) => mistake.node === '' && !isOfForm(mistake));
-    const says = (Array.isArray(content.commands) ? content.commands : []).map((each) =>
-        isRecord(each) ? texts(each.say) : [],
-    );
-    const phrases = says.flat();
     return (
         <div>
             <div className="form-head">
@@ -476,74 +472,36 @@ function SkillForm() {
                 label={t('Name')}
                 value={graph.title || graph.name}
                 hint={graph.title === '' ? undefined : t('In texts and links: {name}', { name: graph.name })}
-                change={(typed) =>
-                    graph.isProgram
-                        ? put(['name'], typed)
-                        : it.docs.edit((text) => nameSkill(text, typed, it.library.names))
-                }
+                change={(typed) => it.docs.edit((text) => nameSkill(text, typed, it.library.names))}
             />
-            {!graph.isProgram && (
-                <Choice
-                    label={t('Level')}
-                    value={graph.level}
-                    options={LEVELS.map((level) => [level, levelName(level)])}
-                    change={(level) => put(['level'], level)}
-                />
-            )}
+            <Choice
+                label={t('Level')}
+                value={graph.level}
+                options={LEVELS.map((level) => [level, levelName(level)])}
+                change={(level) => put(['level'], level)}
+            />
             <Field
                 label={t('Description')}
                 value={asText(content.description)}
                 change={(value) => put(['description'], value === '' ? undefined : value, 'description')}
             />
-            {!graph.isProgram && (
-                <>
-                    <Field
-                        label={t('Sentences that start it')}
-                        value={phrases.join('; ')}
-                        placeholder={t('welcome the guest; receive {guest}')}
-                        hint={t('With semicolons between them; {name} fills a parameter.')}
-                        change={(value) => {
-                            const list = value
-                                .split(';')
-                                .map((each) => each.trim())
-                                .filter(Boolean);
-                            it.docs.edit((text) => {
-                                const others = (Array.isArray(content.commands) ? content.commands : []).findIndex(
-                                    (each) => isRecord(each) && each.say !== undefined,
-                                );
-                                if (list.length === 0) return others >= 0 ? remove(text, ['commands', others]) : text;
-                                return others >= 0
-                                    ? set(text, ['commands', others, 'say'], list)
-                                    : set(
-                                          text,
-                                          ['commands'],
-                                          [{ say: list }, ...((content.commands as Value[] | undefined) ?? [])],
-                                      );
-                            }, 'phrases');
-                        }}
-                    />
-                    <Field
-                        label={t('Value skill for')}
-                        value={texts(content.scenarios).join(', ')}
-                        placeholder={t('welcome, service')}
-                        hint={t('Scenarios')}
-                        change={(value) => {
-                            const list = value
-                                .split(',')
-                                .map((each) => each.trim())
-                                .filter((each) => NAME.test(each));
-                            put(['scenarios'], list.length === 0 ? undefined : list, 'scenarios');
-                        }}
-                    />
-                </>
-            )}
+            <Field
+                label={t('Value skill for')}
+                value={texts(content.scenarios).join(', ')}
+                placeholder={t('welcome, service')}
+                hint={t('Scenarios')}
+                change={(value) => {
+                    const list = wordsOf(value).filter((each) => NAME.test(each));
+                    put(['scenarios'], list.length === 0 ? undefined : list, 'scenarios');
+                }}
+            />
             <StartForms content={content} mistakes={doc.mistakes} />
             <RoleForms content={content} mistakes={doc.mistakes} />
             <Declared kind="parameters" title={t('Parameters')} content={content} />
-            {!graph.isProgram && <Declared kind="values" title={t('Values')} content={content} />}
-            {!graph.isProgram && <Results content={content} />}
+            <Declared kind="values" title={t('Values')} content={content} />
+            <Results content={content} />
             <OutputForms content={content} mistakes={doc.mistakes} />
-            {!graph.isProgram && <Reactions />}
+            <Reactions />
             <Folds />
         </div>
     );

@@ -7,7 +7,7 @@ import type { Mistake } from '../store/mistakes.ts';
 import { jointsOf } from '../store/program_shelf.ts';
 import { useStore } from '../store/store.ts';
 import { typed } from '../text/blueprint_edits.ts';
-import { type GraphNode, isRecord, type Json, texts } from '../text/graph.ts';
+import { type GraphNode, isRecord, type Json, texts, wordsOf } from '../text/graph.ts';
 import {
     addCommand,
     addStrategy,
@@ -510,15 +510,7 @@ function StrategyForm({
                     placeholder={t('none')}
                     hint={t('State variables, with commas between them.')}
                     bad={bad('capture')}
-                    change={(value) =>
-                        put(
-                            ['capture'],
-                            value
-                                .split(',')
-                                .map((each) => each.trim())
-                                .filter(Boolean),
-                        )
-                    }
+                    change={(value) => put(['capture'], wordsOf(value))}
                 />
             </details>
         </div>

@@ -4,12 +4,11 @@ import { t } from '../language/language.ts';
 import type { Mistake } from '../store/mistakes.ts';
 import { useStore } from '../store/store.ts';
 import { setField, typed } from '../text/blueprint_edits.ts';
-import { isRecord, type Json, texts } from '../text/graph.ts';
+import { isRecord, type Json, texts, wordsOf } from '../text/graph.ts';
 import { remove, set, type Value } from '../text/yaml_edit.ts';
 import { badAt } from './CallForm.tsx';
 import { Choice, Expression, Field } from './fields.tsx';
 import { Adder, asText, textAt } from './Inspector.tsx';
-import { wordsOf } from './StartForms.tsx';
 
 /** Outputs, each with where it comes from. */
 export function OutputForms({ content, mistakes }: { content: Json; mistakes: readonly Mistake[] }) {
@@ -102,7 +101,7 @@ export function Limits({
                     label={t('Choices of {name}', { name })}
                     value={texts(one.choices).join(', ')}
                     placeholder={t('any text')}
-                    change={(value) => put('choices', wordsOf(value, ',').length > 0 ? wordsOf(value, ',') : undefined)}
+                    change={(value) => put('choices', wordsOf(value).length > 0 ? wordsOf(value) : undefined)}
                 />
                 {wrong}
             </>

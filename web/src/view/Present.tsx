@@ -3,13 +3,13 @@ import { useEffect, useMemo, useState } from 'react';
 import { t } from '../language/language.ts';
 import { namedIn, UNKNOWN } from '../store/live_values.ts';
 import { useStore } from '../store/store.ts';
-import { isRecord } from '../text/graph.ts';
+import { usualParts } from '../text/graph.ts';
 
 /** Beside each state variable that a text names: its value now, with its unit. */
 export function Present({ text }: { text: string }) {
     const it = useStore();
     const declared = it.docs.doc?.graph.content.roles;
-    const roles = useMemo(() => rolesOf(declared), [declared]);
+    const roles = useMemo(() => usualParts(declared), [declared]);
     const named = useMemo(() => namedIn(text, it.library.byVariable, roles), [text, it.library.byVariable, roles]);
     const names = named.flatMap((each) => each.variables.map(({ name }) => name)).join(' ');
     useEffect(() => {
@@ -44,12 +44,4 @@ export function Present({ text }: { text: string }) {
             })}
         </ul>
     );
-}
-
-/** Role → the part that it stands for if nobody says otherwise. */
-function rolesOf(declared: unknown): Record<string, string> {
-    const found: Record<string, string> = {};
-    for (const [role, of] of Object.entries(isRecord(declared) ? declared : {}))
-        if (isRecord(of) && typeof of.default === 'string') found[role] = of.default;
-    return found;
 }

@@ -7,7 +7,7 @@ import { lastOf } from '../store/program_live.ts';
 import { usersOf } from '../store/program_shelf.ts';
 import { useStore } from '../store/store.ts';
 import { setField, typed } from '../text/blueprint_edits.ts';
-import { type GraphNode, isRecord, type Json, texts } from '../text/graph.ts';
+import { type GraphNode, isRecord, type Json, texts, wordsOf } from '../text/graph.ts';
 import { commandOfMistake, strategyOfMistake } from '../text/motion_edits.ts';
 import { BAD_NAME, NAME } from '../text/names.ts';
 import { arrange } from '../text/places.ts';
@@ -34,13 +34,6 @@ import { Choice, Expression, Field, NameField } from './fields.tsx';
 import { Adder, asText, Parameters, textAt } from './Inspector.tsx';
 import { CommandForms, StrategyForms } from './MotionForms.tsx';
 import { RoleForms } from './RoleForms.tsx';
-
-function listOf(value: string): string[] {
-    return value
-        .split(',')
-        .map((each) => each.trim())
-        .filter(Boolean);
-}
 
 /** Several states: those that are chosen, and one more. */
 function Targets({ label, chosen, change }: { label: string; chosen: string[]; change: (targets: string[]) => void }) {
@@ -199,7 +192,7 @@ function ReactionForms({
                                 value={texts(reaction.capture).join(', ')}
                                 placeholder="wrist.force.z"
                                 hint={t('State variables, with commas between them.')}
-                                change={(value) => put('capture', listOf(value), 'capture')}
+                                change={(value) => put('capture', wordsOf(value), 'capture')}
                             />
                             <Check
                                 label={t('At most once in each activation')}
@@ -393,7 +386,7 @@ export function StateForm({ node }: { node: GraphNode }) {
                     change={(value) =>
                         it.docs.edit(
                             (t) =>
-                                setField(t, [...path, 'parts'], listOf(value).length > 0 ? listOf(value) : undefined),
+                                setField(t, [...path, 'parts'], wordsOf(value).length > 0 ? wordsOf(value) : undefined),
                             `parts ${node.id}`,
                         )
                     }
@@ -503,7 +496,7 @@ export function ProgramForm() {
                 value={texts(content.tags).join(', ')}
                 placeholder={t('contact, force')}
                 hint={t('Words by which users find it.')}
-                change={(value) => put(['tags'], listOf(value).length > 0 ? listOf(value) : undefined, 'tags')}
+                change={(value) => put(['tags'], wordsOf(value).length > 0 ? wordsOf(value) : undefined, 'tags')}
             />
             <RoleForms content={content} />
             <details open>
@@ -522,7 +515,7 @@ export function ProgramForm() {
                 label={t('Parts that it moves')}
                 value={texts(content.parts).join(', ')}
                 placeholder={t('those of its states')}
-                change={(value) => put(['parts'], listOf(value).length > 0 ? listOf(value) : undefined, 'parts')}
+                change={(value) => put(['parts'], wordsOf(value).length > 0 ? wordsOf(value) : undefined, 'parts')}
             />
             <section>
                 <h3>{t('Starts with')}</h3>
@@ -651,7 +644,7 @@ function Declaration({ name, one }: { name: string; one: Json }) {
                     label={t('Choices')}
                     value={texts(one.choices).join(', ')}
                     placeholder={t('any text')}
-                    change={(value) => put('choices', listOf(value).length > 0 ? listOf(value) : undefined)}
+                    change={(value) => put('choices', wordsOf(value).length > 0 ? wordsOf(value) : undefined)}
                 />
             )}
             {field('description', t('Description'), t('none'), 'text')}

@@ -4,7 +4,7 @@ import { later, t } from '../language/language.ts';
 import type { Mistake } from '../store/mistakes.ts';
 import { useStore } from '../store/store.ts';
 import { setField, typed } from '../text/blueprint_edits.ts';
-import { isRecord, type Json, texts } from '../text/graph.ts';
+import { isRecord, type Json, texts, wordsOf } from '../text/graph.ts';
 import { isUnder, mistakesAt } from '../text/mistake_place.ts';
 import { addStart, removeStart, renameEntry, START_KINDS, type StartKind, startsOf } from '../text/starts.ts';
 import type { Path, Step, Value } from '../text/yaml_edit.ts';
@@ -27,14 +27,6 @@ const TYPES = [
     'vision_msgs/msg/Detection2DArray',
     'diagnostic_msgs/msg/DiagnosticArray',
 ];
-
-/** Words with a separator between them. */
-export function wordsOf(text: string, separator: string): string[] {
-    return text
-        .split(separator)
-        .map((each) => each.trim())
-        .filter(Boolean);
-}
 
 export function StartForms({ content, mistakes }: { content: Json; mistakes: readonly Mistake[] }) {
     const it = useStore();
@@ -72,6 +64,7 @@ export function StartForms({ content, mistakes }: { content: Json; mistakes: rea
                                 label={t('Sentences of start {n}', { n })}
                                 value={texts(one.say).join('; ')}
                                 placeholder={t('welcome the guest; receive {guest}')}
+                                hint={t('With semicolons between them; {name} fills a parameter.')}
                                 bad={badAt(own, [...path, 'say'])}
                                 change={(value) => put(['say'], wordsOf(value, ';'))}
                             />
@@ -83,7 +76,7 @@ export function StartForms({ content, mistakes }: { content: Json; mistakes: rea
                                 placeholder={t('wave, thumbs_up')}
                                 hint={t('Labels on the topic gestures, with commas between them.')}
                                 bad={badAt(own, [...path, 'gesture'])}
-                                change={(value) => put(['gesture'], wordsOf(value, ','))}
+                                change={(value) => put(['gesture'], wordsOf(value))}
                             />
                         )}
                         {kinds.includes('when') && (
@@ -200,7 +193,7 @@ function TopicForm({
                         label={t('Is one of {n}, start {of}', { n: n + 1, of })}
                         value={texts(words).join(', ')}
                         bad={bad('texts', field)}
-                        change={(value) => put(['topic', 'texts', field], wordsOf(value, ','))}
+                        change={(value) => put(['topic', 'texts', field], wordsOf(value))}
                     />
                     <button
                         className="small"

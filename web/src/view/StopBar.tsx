@@ -1,9 +1,12 @@
+import { useRef } from 'react';
+
 import { t } from '../language/language.ts';
 import { usePage } from '../store/page.ts';
 
 /** STOP, in every state of the page: above dialogs, and never inert. */
 export function StopBar() {
     const it = usePage();
+    const wasPressed = useRef(false);
     return (
         <section
             className="stop-bar"
@@ -26,7 +29,17 @@ export function StopBar() {
             <button
                 className={it.stop.isLatched ? 'stop stopped' : 'stop'}
                 title={t('Protective stop: Ctrl + . or the key Pause')}
-                onClick={() => void it.stop.press()}>
+                onPointerDown={({ button }) => {
+                    if (button !== 0) return;
+                    // A browser makes no click of a finger that stays, and drops some while it is busy.
+                    wasPressed.current = true;
+                    void it.stop.press();
+                }}
+                onClick={({ detail }) => {
+                    // 0: of a key. A click of a finger or mouse that has pressed it already is no second press.
+                    if (detail === 0 || !wasPressed.current) void it.stop.press();
+                    wasPressed.current = false;
+                }}>
                 {it.stop.isLatched ? t('STOPPED') : 'STOP'}
             </button>
         </section>

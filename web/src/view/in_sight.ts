@@ -21,7 +21,7 @@ interface Wishes<N extends Node, E extends Edge> {
     boxOf: (node: string) => string;
 }
 
-/** Keeps it so. Returns the number of the last wish to see the picture that was fulfilled. */
+/** Moves the picture as is wished. Returns the latest `fitWanted` for which it was fitted. */
 export function useInSight<N extends Node, E extends Edge>(wishes: Wishes<N, E>): number {
     const { flow, canvas, nodes, isLaid, start, running, boxOf } = wishes;
     const { fitWanted, fits, sought, follows } = store.picture;
