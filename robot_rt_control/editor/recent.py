@@ -155,6 +155,16 @@ class Recent:
         except ValueError as error:
             raise web.HTTPNotFound(text=str(error)) from None
 
+    def positions(self, loop: int, tick: int) -> dict[str, float] | None:
+        """Joint → position [rad or m] in a tick; None: it is not kept, or `loop` is another executor."""
+        names = self._names
+        if names is None or names.version != loop or not self.first <= tick <= self.last:
+            return None
+        at = tick % self._capacity
+        if self._ticks[at] != tick:
+            return None
+        return dict(zip(names.joints, self._q[at].tolist(), strict=True))
+
     def joints_of(self, block: int) -> bytes:
         """A block of ticks as `Recorded.joints_of` has it; its times [s] are since tick 0.
 

@@ -184,7 +184,7 @@ def what_if(
             catalogue,
             template.name,
             moment.parts,
-            begin={"at": read_path(moment.node), "outputs": moment.outputs},
+            begin={"at": read_path(moment.node), "outputs": moment.outputs, "source": "what if"},
             **moment.parameters,
         )
         outcome = None

@@ -10,7 +10,9 @@ import pinocchio as pin
 import pytest
 from fed_ticks import FAULT, LAST, SWITCH, Cell, wave
 from memory_robot import MemoryRobot
-from pages import bring, node, open_text, serious, until
+from pages import bring, node, open_text, serious, text_of, until
+
+from robot_rt_control.model.paths import find_workcell
 
 VIEW = "document.querySelector('.robot-scene')?.view"
 PANEL = "document.querySelector('.timeline-panel')"
@@ -180,3 +182,63 @@ def test_H18_the_blueprint_moves_with_the_slider(
     log.wait_for(state="detached")
     page.get_by_test_id("run-state").get_by_text("Ended").wait_for()
     at(page, last)
+
+
+LIFT = """name: lift
+nodes:
+  stay: {wait: 3, then: up}
+  up: {skill: move_joint, parts: {part: arm}, with: {position: [0.4, 0.5, 0.3, 1.0, 0.2, 0.6, 0.1]}}
+"""
+
+
+def test_E34_what_if_from_a_moment_is_shown_as_a_ghost_and_kept_or_discarded(
+    come: Callable[..., Any], robot: MemoryRobot, cell: Cell, editor: Any, picture: Any
+) -> None:
+    editor.server._what_ifs._workcell = find_workcell("iiwa")
+    page = come()
+    open_text(page, LIFT)
+    page.get_by_role("button", name="Robot", exact=True).click()
+    page.wait_for_function(f"() => {VIEW}?.shown && {VIEW}.robots.loading === 0")
+    page.get_by_role("button", name="Back in time").click()
+    cell.feed(1, 1000, ())
+    grown(page, 1000)
+    assert robot.run({"skill": LIFT})["success"]
+    until(page, lambda: robot.runs[0].outcome is not None)
+    records = robot.runs[0].records
+    last = records[-1]["tick"] + 6000
+    cell.feed(1001, last, (), step=4000)
+    grown(page, last)
+    begun = next(record["tick"] for record in records if record["what"] == "node" and record["path"] == "stay")
+    go(page, begun + 100)
+    page.locator(".past-run li.now").get_by_text("stay begins").wait_for()
+    changed = LIFT.replace("wait: 3", "wait: 0.5")
+    node(page, "stay").click()
+    page.get_by_label("Seconds").fill("0.5")
+    until(page, lambda: "wait: 0.5" in text_of(page))
+    page.get_by_role("button", name="What if from here").click()
+    panel = page.get_by_role("region", name="What if")
+    panel.get_by_text("Ended: done").wait_for(timeout=400_000)
+    picture(page, "what_if")
+    assert "'stay' begins anew" in panel.text_content()
+    # The slider moves the ghost, and the nodes of what was simulated.
+    page.wait_for_function(f"() => {VIEW}.ghost !== null")
+    go(page, begun + 100 + 5000)
+    model = pin.buildModelFromXML(robot.description_text)
+    data = model.createData()
+    pin.framesForwardKinematics(model, data, np.array([0.4, 0.5, 0.3, 1.0, 0.2, 0.6, 0.1]))
+    tip = data.oMf[model.getFrameId("lbr_iiwa_link_7")].translation
+    ghost = f"{VIEW}.ghost?.link('lbr_iiwa_link_7')?.matrixWorld.toArray().slice(12, 15)"
+    page.wait_for_function(f"p => Math.hypot(...({ghost} ?? [9]).map((x, i) => x - p[i])) < 5e-3", arg=tip.tolist())
+    node(page, "up").locator(".node.was-success").wait_for()
+    picture(page, "what_if_ended")
+    assert serious(page) == []
+    panel.get_by_role("button", name="Keep the change").click()
+    page.wait_for_function(f"() => {VIEW}.ghost === null")
+    assert text_of(page) == changed
+    # Another time it is discarded: the text that ran is back.
+    go(page, begun + 100)
+    page.get_by_role("button", name="What if from here").click()
+    panel.get_by_text("Ended: done").wait_for(timeout=400_000)
+    panel.get_by_role("button", name="Discard").click()
+    until(page, lambda: text_of(page) == LIFT)
+    assert all(not name.startswith(("run", "start")) for name, _ in robot.calls), "nothing was told to the robot"

@@ -9,6 +9,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
@@ -76,9 +77,9 @@ def free_port() -> int:
 
 
 @contextmanager
-def served(robot: Robot, port: int = 0) -> Iterator[Served]:
+def served(robot: Robot, port: int = 0, workcell: Path | None = None) -> Iterator[Served]:
     """Serve the editor on a port of this machine."""
-    with served_by(lambda port: EditorServer(robot, port=port), port) as found:
+    with served_by(lambda port: EditorServer(robot, port=port, workcell=workcell), port) as found:
         yield found
 
 

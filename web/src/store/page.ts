@@ -2,7 +2,7 @@
 
 import { useSyncExternalStore } from 'react';
 
-import type { Live } from '../wire.ts';
+import type { Live, LogRecord } from '../wire.ts';
 import { Changes } from './changes.ts';
 import { Link } from './link.ts';
 import { Me } from './me.ts';
@@ -14,6 +14,8 @@ export interface PastMoment {
     tick: number;
     /** Runs of blueprints, in the order in which they began: ticks of their records are ticks as this one. */
     runs: readonly string[];
+    /** What is simulated from a tick on, in place of what happened. */
+    whatIf?: { tick: number; records: readonly LogRecord[] } | null;
     /** Show another tick. */
     seek: (tick: number) => void;
 }

@@ -10,6 +10,8 @@ import type { Runs } from './runs.ts';
 
 /** [ms] between two questions for what is new of a run that goes on. */
 const AGAIN_MS = 500;
+/** In the place of the name of a run. */
+const WHAT_IF = 'what if';
 const NO_RUN: readonly LogRecord[] = [];
 
 /** The log of a run, as far as it is here. */
@@ -50,7 +52,9 @@ export class PastRuns {
         private readonly changes: Changes,
         private readonly docs: Documents,
         private readonly runs: Runs,
-    ) {}
+    ) {
+        runs.recordsOfPast = (run) => this.logs.get(run)?.records ?? null;
+    }
 
     /** Show the run of this moment in place of that of now; null: no more. A replay that a person opens stays. */
     show(moment: PastMoment | null): void {
@@ -67,7 +71,15 @@ export class PastRuns {
     private place(): void {
         const { replay } = this.runs;
         if (!this.moment || (replay && !replay.seek)) return;
-        const { tick, seek, runs } = this.moment;
+        const { tick, seek, runs, whatIf } = this.moment;
+        if (whatIf && tick >= whatIf.tick) {
+            const records = whatIf.records as LogRecord[];
+            const at = happenedUntil(records, tick);
+            if (replay?.isWhatIf && replay.at === at && replay.records === records) return;
+            this.runs.replay = { run: WHAT_IF, records, at, seek, isWhatIf: true };
+            this.changes.tell();
+            return;
+        }
         const logs = new Map(runs.map((run) => [run, this.logs.get(run)?.records ?? NO_RUN]));
         const run = runAt(logs, tick, this.docs.doc?.shown.name ?? '') ?? '';
         const records = (logs.get(run) ?? NO_RUN) as LogRecord[];

@@ -21,6 +21,7 @@ import { RunPanel } from './RunPanel.tsx';
 import { Files, Runs, Shelves } from './Shelves.tsx';
 import { isStopKey, StopBar } from './StopBar.tsx';
 import { TextEditor } from './TextEditor.tsx';
+import { WhatIf } from './WhatIf.tsx';
 
 const KEPT = later('What was not saved is kept in this browser.');
 
@@ -461,7 +462,12 @@ function Centre() {
             {doc && <Versions />}
             <div className="view">
                 {it.picture.view === 'robot' ? (
-                    <RobotView hasTop goal={(view) => <GoalPanel view={view} />} blueprint={<Canvas />} />
+                    <RobotView
+                        hasTop
+                        goal={(view) => <GoalPanel view={view} />}
+                        blueprint={<Canvas />}
+                        besidePast={(past) => <WhatIf past={past} />}
+                    />
                 ) : it.picture.view === 'text' && doc ? (
                     <TextEditor />
                 ) : (

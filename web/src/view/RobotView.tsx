@@ -11,7 +11,7 @@ import {
 
 import { LanguageChoice } from '../language/LanguageChoice.tsx';
 import { later, pieces, t } from '../language/language.ts';
-import type { LivePast as PastStore } from '../past/live_past.ts';
+import type { LivePast as LivePastStore, LivePast as PastStore } from '../past/live_past.ts';
 import { Film } from '../scene/film.ts';
 import { present } from '../scene/present.ts';
 import type { StoredView, View } from '../scene/view.ts';
@@ -108,6 +108,7 @@ const LIVE: SceneSource = {
  * @param past parts that are faulted in what the source shows; else of the robot.
  * @param timeline what its button opens; else that of the robot.
  * @param goal what is beside the picture of a goal in it.
+ * @param besidePast what is beside the events of the past.
  * @param blueprint what is beside the picture of the past: it moves with it.
  */
 export function RobotView({
@@ -119,6 +120,7 @@ export function RobotView({
     timeline,
     goal,
     blueprint,
+    besidePast,
 }: {
     children?: ReactNode;
     hasTop?: boolean;
@@ -128,6 +130,7 @@ export function RobotView({
     timeline?: ReactNode;
     goal?: (view: View) => ReactNode;
     blueprint?: ReactNode;
+    besidePast?: (past: LivePastStore) => ReactNode;
 }) {
     const it = usePage();
     const place = useRef<HTMLElement>(null);
@@ -405,7 +408,7 @@ export function RobotView({
             {hasTimeline && (source === LIVE ? <LiveTimeline past={back} /> : timeline)}
             {looksBack && isEntered && view && scene && top && side && (
                 <Suspense fallback={null}>
-                    <LivePast view={view} scene={scene} top={top} side={side} onStore={setBack} />
+                    <LivePast view={view} scene={scene} top={top} side={side} onStore={setBack} beside={besidePast} />
                 </Suspense>
             )}
         </section>

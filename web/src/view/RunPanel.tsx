@@ -343,7 +343,7 @@ function PastRun() {
     const skill = skillOf(records);
     return (
         <section className="run-status replay past-run" aria-label={t('The run then')}>
-            <h2>{t('The past: {run}', { run: it.library.shown(skill) })}</h2>
+            <h2>{t(replay.isWhatIf ? 'What if: {run}' : 'The past: {run}', { run: it.library.shown(skill) })}</h2>
             <Happened replay={replay} />
             {pathIn(records, it.docs.doc?.shown.name ?? '') === null && (
                 <button className="wide" onClick={() => void it.versions.openRan(records)}>
