@@ -64,7 +64,8 @@ MAX_UNDER_WAY, MAX_STOPPING = 8, 64
 _STATUS_S = 0.2
 """Between two looks at the robot's speed, stop and state variables [s]."""
 _UNWATCHED_S = 5.0
-"""A run with `stop_when_unwatched` is cancelled when nobody has looked for so long [s]: a page may be reloaded."""
+"""A run with `stop_when_unwatched` is cancelled when nobody has looked for so long [s]: a page may be reloaded. What is
+simulated for a person ends then as well."""
 _log = logging.getLogger(__name__)
 
 Reply = Callable[[Person, Json], Awaitable[Json]]
@@ -149,7 +150,7 @@ class EditorServer:
             "recent": (self._timelines.looked_back, "all"),
             "recent_joints": (self._timelines.recent.reply, "all"),
             "what_if": (self._what_if, "link"),
-            "what_if_end": (self._blocking(lambda p, r: self._what_ifs.end()), "link"),
+            "what_if_end": (self._blocking(lambda p, r: self._what_ifs.end(p.id)), "link"),
             "what_if_joints": (self._what_if_joints, "all"),
             "scene": (self._scene, "all"),
             "meshes": (self._meshes, "all"),
@@ -299,7 +300,13 @@ class EditorServer:
             self.people.left(person)
             if not person.sockets:
                 self._operating.jogs.end(person, "the page is gone")
+                asyncio.get_running_loop().call_later(_UNWATCHED_S, self._gone, person)
             self._publish()
+
+    def _gone(self, person: Person) -> None:
+        """The last page of a person went some time ago; perhaps another one has come."""
+        if not person.sockets:
+            asyncio.get_running_loop().run_in_executor(None, self._what_ifs.end, person.id)
 
     # --- replies --------------------------------------------------------------------------------
 
@@ -422,7 +429,7 @@ class EditorServer:
         """It takes minutes: a thread of its own, so that nobody waits for it."""
         situation = self._what_ifs.situation(body)
         with self._one_more(person):
-            return await asyncio.to_thread(self._what_ifs.ask, situation)
+            return await asyncio.to_thread(self._what_ifs.ask, person.id, situation)
 
     async def _what_if_joints(self, person: Person, body: Json) -> bytes:
         with self._one_more(person):

@@ -29,7 +29,7 @@ _DONE: Json = {"success": True, "message": ""}
 
 
 class WhatIfs:
-    """`ask` is called from any thread, all else too; one lock guards what is kept.
+    """For any thread, but `situation`.
 
     Args:
         workcell: its file; None: nothing can be simulated.
@@ -42,6 +42,8 @@ class WhatIfs:
         self._busy: object | None = None
         """Of the one that is being simulated."""
         self._process: PythonProcess | None = None
+        self._owner = ""
+        """Id of the person who asked last."""
         self._number = 0
         self._shown: Recorded | None = None
         self._folder = ""
@@ -65,8 +67,11 @@ class WhatIfs:
             raise RobotControlError(f"tick {tick}", expected="one of the ticks that are kept", got="another one")
         return {"run": run, "tick": tick, "text": text, "positions": positions}
 
-    def ask(self, situation: Json) -> Json:
+    def ask(self, person: str, situation: Json) -> Json:
         """Simulate it: minutes may pass.
+
+        Args:
+            person: id of who asks.
 
         Returns:
             As `testing.what_if.WhatIf`, with `number` of this answer, `about` the recording as `Recorded.about`.
@@ -80,7 +85,7 @@ class WhatIfs:
         with self._lock:
             if self._busy is not None:
                 raise RobotControlError("what if", expected="one simulation at a time", got="another one under way")
-            self._busy = own
+            self._busy, self._owner = own, person
             self._forget()
         folder = tempfile.mkdtemp(prefix="robot_rt_control_what_if_")
         kept = False
@@ -112,9 +117,15 @@ class WhatIfs:
             if self._busy is None:
                 process.kill()
 
-    def end(self) -> Json:
-        """Put away what is shown, and end what is being simulated."""
+    def end(self, person: str | None = None) -> Json:
+        """Put away what is shown, and end what is being simulated.
+
+        Args:
+            person: id of who asks: only what this one asked for; None: whoever did.
+        """
         with self._lock:
+            if person not in (None, self._owner):
+                return dict(_DONE)
             self._busy = None
             if self._process is not None:
                 self._process.kill()

@@ -192,9 +192,10 @@ def what_if(
             outcome = run.step(_TICKS)
             if outcome is not None or not _answered(run, moment, notes):
                 break
-        ends = dict(result=outcome.result, failure=outcome.failure, reason=outcome.reason) if outcome else {}
         return WhatIf(
-            **{"result": "", "failure": False, "reason": "", **ends},
+            result=outcome.result if outcome is not None else "",
+            failure=outcome is not None and outcome.failure,
+            reason=outcome.reason if outcome is not None else "",
             first=first,
             last=client.cell.tick,
             records=[dict(each) for each in run.records],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import struct
 import threading
@@ -119,9 +120,30 @@ def test_E34_one_at_a_time_and_a_cancel_ends_the_process(editor: Served, asked: 
     process = what_ifs._process
     refused = editor.post("what_if", asked, cookie=cookie)[1]
     assert not refused["success"] and "one simulation at a time" in refused["message"]
+    other = editor.enter(editor.server.keys.operate, "Ben")
+    assert editor.post("what_if_end", cookie=other)[1]["success"]
+    assert not process.is_gone, "it is not Ben's"
     assert editor.post("what_if_end", cookie=cookie)[1]["success"]
     first.join(PATIENCE_S)
     assert answers[0]["message"] == "what if: it was cancelled" and process.is_gone
+
+
+def test_E34_it_ends_with_the_pages_of_who_asked(editor: Served, asked: dict[str, Any]) -> None:
+    cookie = editor.enter(editor.server.keys.operate)
+    found = editor.post("what_if", asked, cookie=cookie)[1]
+    assert found["success"]
+    person = editor.server.keys.person(cookie)
+    assert person is not None
+    person.sockets = 1
+    editor.loop.call_soon_threadsafe(editor.server._gone, person)
+    body = {"number": found["number"], "block": 0}
+    assert editor.request("POST", "/api/what_if_joints", json.dumps(body), cookie=cookie)[0] == 200
+    person.sockets = 0
+    editor.loop.call_soon_threadsafe(editor.server._gone, person)
+    deadline = time.monotonic() + PATIENCE_S
+    while editor.server._what_ifs._shown is not None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def test_E34_an_editor_without_a_workcell_file_offers_nothing(robot: MemoryRobot) -> None:
