@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,6 @@ from memory_robot import MemoryRobot
 from pages import bring, serious, until
 from PIL import Image
 from served_editor import Served
-
-from robot_rt_control.editor.installed import PAGE as INSTALLED
 
 PAGE = "view.html"
 VIEW = "document.querySelector('.robot-scene')?.view"
@@ -386,25 +383,6 @@ def test_the_camera_by_fingers(chromium: Any, come: Callable[..., Any], robot: M
     assert distance() == pytest.approx(near, rel=0.05), "two fingers beside each other move"
     assert page.evaluate("() => visualViewport.scale") == 1 and page.evaluate("() => scrollY") == 0
     page.get_by_role("button", name="STOP", exact=True).tap()
-    until(page, lambda: robot.stopped)
-    context.close()
-
-
-def test_E15_stop_stays_if_a_part_of_the_page_cannot_be_loaded(
-    chromium: Any, come: Callable[..., Any], robot: MemoryRobot, picture: Any
-) -> None:
-    bring(robot, "iiwa")
-    at_first = re.findall(r"part-\w+\.js", (INSTALLED / "view.html").read_text())
-    context = chromium.new_context(viewport={"width": 1280, "height": 800})
-    context.route(
-        re.compile(r"/part-\w+\.js$"),
-        lambda route: route.continue_() if route.request.url.rsplit("/", 1)[-1] in at_first else route.abort(),
-    )
-    page = come(page_name=PAGE, context=context, allow="part-|Failed to load")
-    page.get_by_text("A part of the page cannot be loaded").wait_for()
-    page.wait_for_function(f"() => {VIEW}?.shown")
-    picture(page, "view_without_a_part")
-    page.get_by_role("button", name="STOP", exact=True).click()
     until(page, lambda: robot.stopped)
     context.close()
 

@@ -1,13 +1,4 @@
-import {
-    type ComponentType,
-    lazy,
-    type ReactNode,
-    Suspense,
-    useEffect,
-    useRef,
-    useState,
-    useSyncExternalStore,
-} from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 
 import { LanguageChoice } from '../language/LanguageChoice.tsx';
 import { later, pieces, t } from '../language/language.ts';
@@ -24,29 +15,8 @@ import { LiveTimeline } from './Timeline.tsx';
 const RATE = 30;
 /** [ms] after which a scene that is not there is asked for again. */
 const AGAIN_MS = 2000;
-
-/** What is loaded once it is needed. If it cannot be, that is said in its place: the page and its STOP stay. */
-function piece<P extends object>(load: () => Promise<ComponentType<P>>) {
-    return lazy(async () => {
-        try {
-            return { default: await load() };
-        } catch (error) {
-            const why = (error as Error).message;
-            return { default: () => <Missing why={why} /> };
-        }
-    });
-}
-
-function Missing({ why }: { why: string }) {
-    return (
-        <p className="robot-problem" role="alert">
-            {t('A part of the page cannot be loaded; load the page again: {why}', { why })}
-        </p>
-    );
-}
-
-const Operate = piece(async () => (await import('../operate/Operate.tsx')).Operate);
-const LivePast = piece(async () => (await import('../past/LivePast.tsx')).LivePast);
+const Operate = lazy(async () => ({ default: (await import('../operate/Operate.tsx')).Operate }));
+const LivePast = lazy(async () => ({ default: (await import('../past/LivePast.tsx')).LivePast }));
 const TIMELINE = 'robot_rt_control.timeline';
 /** Whether the bar of the past is open. */
 const BACK = 'robot_rt_control.back';
