@@ -46,7 +46,7 @@ class Served:
         self, method: str, path: str, body: bytes | str | None = None, *, cookie: str = "", **headers: str
     ) -> tuple[int, dict[str, str], bytes]:
         """Status, headers, body. `headers` with underscores; None as text leaves one out: Origin=''."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
         given = {"Origin": self.origin, "Content-Type": "application/json"}
         given |= {key.replace("_", "-"): value for key, value in headers.items()}
         if cookie:
