@@ -219,7 +219,8 @@ export function RobotView({
             aria-busy={view === null && problem === ''}
             tabIndex={0}
             onKeyDown={(event) => {
-                if ((event.target as HTMLElement).closest('.operate, .past-blueprint')) return; // its fields take digits
+                // Their fields take digits.
+                if ((event.target as HTMLElement).closest('.operate, .past-blueprint')) return;
                 const key = /^Digit([1-4])$/.exec(event.code)?.[1];
                 if (key && !event.ctrlKey && !event.altKey && !event.metaKey) toStored(key, event.shiftKey);
             }}>
