@@ -271,7 +271,7 @@ def processes(
         *_controllers(options, workcell),
         *_planner(options, workcell),
         *_blueprints(options, workcell),
-        *_editor(options),
+        *_editor(options, workcell),
         *_foxglove(options),
         *_viewers(options, workcell, find),
     ]
@@ -441,12 +441,13 @@ def _blueprints(options: BringupOptions, workcell: Workcell) -> list[ProcessDesc
     return [_own(options, "blueprints", _common(options, workcell), consequence)]
 
 
-def _editor(options: BringupOptions) -> list[ProcessDescription]:
+def _editor(options: BringupOptions, workcell: Workcell) -> list[ProcessDescription]:
     if not options.editor and not options.view:
         return []
     require_editor()
     consequence = "no run is disturbed; open pages say that they have lost it, and the next editor prints new links"
     arguments = ("--port", str(options.editor_port), *(("--namespace", options.namespace) if options.namespace else ()))
+    arguments += ("--workcell", str(workcell.path))
     if not options.editor:
         arguments += ("--view",)
     return [replace(_own(options, "blueprint_editor", {}, consequence), arguments=arguments)]

@@ -46,6 +46,8 @@ def add_arguments(made: argparse.ArgumentParser, *, view: bool = False) -> None:
     made.add_argument("--certificate", type=Path, help="file, PEM")
     made.add_argument("--key", type=Path, help="file of its key, PEM")
     made.add_argument("--namespace", default="", help="of the workcell's nodes")
+    made.add_argument("--workcell", type=Path, metavar="FILE", help="the workcell file, to simulate what would have "
+                      "come of a change")  # fmt: skip
     if view:
         made.set_defaults(view=True)
     else:
@@ -102,7 +104,7 @@ def serve(options: argparse.Namespace, recordings: Sequence[Path] = ()) -> int:
                 from robot_rt_control.editor.ros_robot import RosRobot  # slow: it imports ROS
 
                 robot = RosRobot(namespace=options.namespace)
-                server = EditorServer(robot, **where)
+                server = EditorServer(robot, workcell=options.workcell, **where)
                 links = printed_links(origin, server.keys, view=options.view)
                 server.app.cleanup_ctx.append(partial(announced, links, robot, again=not options.view))
             web.run_app(

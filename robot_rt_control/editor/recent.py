@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 import time
+from collections.abc import Iterable
 
 import numpy as np
 from aiohttp import web
@@ -23,6 +24,8 @@ _BLOCK, _BLOCK_NUMBERS, _LEAST_BLOCK = 1000, 100_000, 50
 """Ticks of a block, and joints' positions in it at most; least ticks."""
 _MOST_ACTIONS = 4096
 """Names of actions that are kept."""
+_MOST_RUNS = 50
+"""Runs of blueprints that are named; the oldest ones are left out."""
 _MISSING = 255
 _STOPPING = ("part_faulted", "action_failed", "protective_stop")
 
@@ -32,6 +35,12 @@ class Recent:
 
     def __init__(self) -> None:
         self._asked = -math.inf
+        self._under_way: list[str] = []
+        """Runs of blueprints."""
+        self._shown: set[str] | None = None
+        """All that the last state had, ended ones among them; None: none has come."""
+        self._earlier: set[str] = set()
+        """Runs that another executor may have begun: ticks of their records are others."""
         self.forget()
 
     def forget(self) -> None:
@@ -40,6 +49,7 @@ class Recent:
         self._actions: dict[str, int] = {}
         self._numbers: dict[int, int] = {}
         """Identity of an action → number of its name."""
+        self._runs: dict[str, None] = {}
         self.first = self.last = 0
         self._ticks = np.zeros(0, np.int64)
         self._q = self._doing = self._states = self._faults = np.zeros((0, 0))
@@ -52,6 +62,8 @@ class Recent:
     def take(self, batch: TickBatch, names: TickNames) -> None:
         """Keep these ticks, which follow all that are here."""
         if names is not self._names:
+            if self._names is not None and self._names.version != names.version:
+                self._earlier = self._shown or set()
             self.forget()
             self._begin(names)
         rows = batch.rows
@@ -68,7 +80,22 @@ class Recent:
         self.last = int(ticks[-1])
         self.first = max(self.first or int(ticks[0]), self.last - self._capacity + 1)
 
+    def saw(self, nodes: Iterable[Json]) -> None:
+        """Take the runs of a state of the executor of blueprints, as msg/BlueprintState."""
+        states = {str(node["run"]): node["state"] for node in nodes if not node["path"]}
+        self._under_way = [run for run, state in states.items() if state != "ended"]
+        new = states.keys() - (states.keys() if self._shown is None else self._shown)  # may have ended at once
+        self._shown = set(states)
+        if self._names is not None:
+            self._note_runs(run for run in states if run in new or run in self._under_way)
+
+    def _note_runs(self, runs: Iterable[str]) -> None:
+        self._runs |= dict.fromkeys(run for run in runs if run not in self._earlier)
+        for run in list(self._runs)[:-_MOST_RUNS]:
+            del self._runs[run]
+
     def _begin(self, names: TickNames) -> None:
+        self._note_runs(self._under_way)
         parts, joints = len(names.actions), len(names.joints)
         self._names = names
         self._of_states = [names.variables.get(f"{part}.operational_state", 0) for part in names.actions]
@@ -94,8 +121,9 @@ class Recent:
         return self._numbers[identity]
 
     def about(self, loop: int = 0, actions: int = 0) -> Json:
-        """`loop`: another number is another executor, 0: no tick has come. `first` and `last` tick. The rest is left
-        out for a page that has it: see `Recorded.about`.
+        """`loop`: another number is another executor, 0: no tick has come. `first` and `last` tick. `runs`: those of
+        blueprints that went on meanwhile; ticks of their records are these. The rest is left out for a page that has
+        it: see `Recorded.about`.
 
         Args:
             loop, actions: what the page has, and how many names of actions.
@@ -103,8 +131,8 @@ class Recent:
         self._asked = time.monotonic()
         names = self._names
         if names is None:
-            return {"loop": 0, "first": 0, "last": 0}
-        found = {"loop": names.version, "first": self.first, "last": self.last}
+            return {"loop": 0, "first": 0, "last": 0, "runs": []}
+        found = {"loop": names.version, "first": self.first, "last": self.last, "runs": list(self._runs)}
         if (loop, actions) == (names.version, len(self._actions)):
             return found
         return {
@@ -126,6 +154,16 @@ class Recent:
             return self.joints_of(block)
         except ValueError as error:
             raise web.HTTPNotFound(text=str(error)) from None
+
+    def positions(self, loop: int, tick: int) -> dict[str, float] | None:
+        """Joint → position [rad or m] in a tick; None: it is not kept, or `loop` is another executor."""
+        names = self._names
+        if names is None or names.version != loop or not self.first <= tick <= self.last:
+            return None
+        at = tick % self._capacity
+        if self._ticks[at] != tick:
+            return None
+        return dict(zip(names.joints, self._q[at].tolist(), strict=True))
 
     def joints_of(self, block: int) -> bytes:
         """A block of ticks as `Recorded.joints_of` has it; its times [s] are since tick 0.

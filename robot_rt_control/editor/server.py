@@ -34,6 +34,7 @@ from robot_rt_control.editor.scenes import Scenes
 from robot_rt_control.editor.shared_answers import SharedAnswers
 from robot_rt_control.editor.timelines import Timelines
 from robot_rt_control.editor.watchers import MAX_OF_PERSON, MAX_WATCHERS, Watcher, Watchers
+from robot_rt_control.editor.what_ifs import WhatIfs
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 MAX_REQUEST = 1024 * 1024
@@ -63,7 +64,8 @@ MAX_UNDER_WAY, MAX_STOPPING = 8, 64
 _STATUS_S = 0.2
 """Between two looks at the robot's speed, stop and state variables [s]."""
 _UNWATCHED_S = 5.0
-"""A run with `stop_when_unwatched` is cancelled when nobody has looked for so long [s]: a page may be reloaded."""
+"""A run with `stop_when_unwatched` is cancelled when nobody has looked for so long [s]: a page may be reloaded. What is
+simulated for a person ends then as well."""
 _log = logging.getLogger(__name__)
 
 Reply = Callable[[Person, Json], Awaitable[Json]]
@@ -77,6 +79,7 @@ class EditorServer:
         robot: what it is a client of.
         address, port: where it listens, to know its own name.
         page: folder of the bundle.
+        workcell: its file, for what is simulated; None: nothing is.
 
     Attributes:
         cookie: name of the cookie by which it knows a browser.
@@ -84,7 +87,14 @@ class EditorServer:
     """
 
     def __init__(
-        self, robot: Robot, *, address: str = "127.0.0.1", port: int, secure: bool = False, page: Path = PAGE
+        self,
+        robot: Robot,
+        *,
+        address: str = "127.0.0.1",
+        port: int,
+        secure: bool = False,
+        page: Path = PAGE,
+        workcell: Path | None = None,
     ) -> None:
         self.keys, self.people = Keys(), People()
         self._logs = RunLogs(self._read_log, self._runs_shown, self._publish)
@@ -92,6 +102,7 @@ class EditorServer:
         self._goals = Goals(robot, self._scenes)
         drawn = (self._scenes.shapes, self._scenes.objects.text)
         self._timelines = Timelines(robot)
+        self._what_ifs = WhatIfs(robot, self._timelines.recent, workcell)
         self.watchers = Watchers(self._logs, self._scenes.frame, drawn, self._timelines.news)
         self._answers, self._operating = SharedAnswers(), Operating(robot, self._scenes)
         self.refused: dict[int, int] = {}
@@ -138,6 +149,9 @@ class EditorServer:
             "reactions": (self._blocking(lambda p, r: {"reactions": session_reactions(robot, r)}), "all"),
             "recent": (self._timelines.looked_back, "all"),
             "recent_joints": (self._timelines.recent.reply, "all"),
+            "what_if": (self._what_if, "link"),
+            "what_if_end": (self._blocking(lambda p, r: self._what_ifs.end(p.id)), "link"),
+            "what_if_joints": (self._what_if_joints, "all"),
             "scene": (self._scene, "all"),
             "meshes": (self._meshes, "all"),
             "goal": (self._goal, "all"),
@@ -235,9 +249,15 @@ class EditorServer:
             raise web.HTTPForbidden(text="this link is not of the editor that runs now: open the one that it printed")
         cookie, person = entered
         self._scenes.prepare()  # meanwhile the browser loads what draws it
-        response = web.json_response(_known(person))
+        response = web.json_response(self._known(person))
         response.set_cookie(self.cookie, cookie, httponly=True, samesite="Strict", secure=self._secure, path="/")
         return response
+
+    def _known(self, person: Person) -> Json:
+        """What a page needs of itself and of the server before all else."""
+        who = {"id": person.id, "name": person.name, "may_operate": person.may_operate}
+        kinds = [kind.as_json() for kind in NODE_KINDS]
+        return {"success": True, "message": "", **who, "simulates": self._what_ifs.is_possible, "node_kinds": kinds}
 
     async def _api(self, request: web.Request) -> web.StreamResponse:
         name = request.match_info["name"]
@@ -280,7 +300,13 @@ class EditorServer:
             self.people.left(person)
             if not person.sockets:
                 self._operating.jogs.end(person, "the page is gone")
+                asyncio.get_running_loop().call_later(_UNWATCHED_S, self._gone, person)
             self._publish()
+
+    def _gone(self, person: Person) -> None:
+        """The last page of a person went some time ago; perhaps another one has come."""
+        if not person.sockets:
+            asyncio.get_running_loop().run_in_executor(None, self._what_ifs.end, person.id)
 
     # --- replies --------------------------------------------------------------------------------
 
@@ -399,6 +425,16 @@ class EditorServer:
             except TooMany as error:
                 raise web.HTTPTooManyRequests(text=str(error)) from None
 
+    async def _what_if(self, person: Person, body: Json) -> Json:
+        """It takes minutes: a thread of its own, so that nobody waits for it."""
+        situation = self._what_ifs.situation(body)
+        with self._one_more(person):
+            return await asyncio.to_thread(self._what_ifs.ask, person.id, situation)
+
+    async def _what_if_joints(self, person: Person, body: Json) -> bytes:
+        with self._one_more(person):
+            return await asyncio.get_running_loop().run_in_executor(self._pool, self._what_ifs.joints, body)
+
     async def _operate(self, person: Person, body: Json) -> Json:
         if body.get("take") is False:
             self.people.give_back(person)
@@ -413,7 +449,7 @@ class EditorServer:
         if isinstance(body.get("name"), str):
             person.rename(body["name"])
             self._publish()
-        return _known(person)
+        return self._known(person)
 
     # --- what is true now -----------------------------------------------------------------------
 
@@ -435,6 +471,7 @@ class EditorServer:
             watcher.changed.set()
         self._logs.close()
         await loop.run_in_executor(None, self._operating.jogs.close)
+        await loop.run_in_executor(None, self._what_ifs.end)
         await self._scenes.close()
         self._goals.close()
         for pool in (self._pool, self._stops, self._protective, self._looking):
@@ -446,6 +483,7 @@ class EditorServer:
         if {**self._blueprints, **time} == found:  # published again, so that its silence would be noticed
             return
         self._blueprints = found
+        self._timelines.recent.saw(found.get("nodes", ()))
         if self.watchers.runs:
             self._logs.update()
         else:
@@ -534,9 +572,3 @@ def plain(value: Any) -> Any:
 def _action_types(robot: Robot) -> Json:
     """The library of actions, and what its motion commands take."""
     return {"action_types": robot.action_types(), "motion_command": motion_command_keys()}
-
-
-def _known(person: Person) -> Json:
-    """What a page needs of itself and of the server before all else."""
-    who = {"id": person.id, "name": person.name, "may_operate": person.may_operate}
-    return {"success": True, "message": "", **who, "node_kinds": [kind.as_json() for kind in NODE_KINDS]}

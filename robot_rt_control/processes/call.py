@@ -15,17 +15,21 @@ from robot_rt_control.processes.work_watch import WorkWatch
 from robot_rt_control.vocabulary.errors import InternalError, RobotControlError
 
 
-def call(module: str, question: Any, *, limit: float) -> Any:
+def call(
+    module: str, question: Any, *, limit: float, begun: Callable[[PythonProcess], None] = lambda _: None
+) -> Any:
     """Ask a module whose main program is `answer`.
 
     Args:
         question: for its function; JSON, as the answer.
         limit: [s] of processor time, and of idleness, that the answer may take.
+        begun: gets the process, which another thread may kill.
 
     Raises:
         RobotControlError: as the function; or the process ended, or took too long.
     """
     with PythonProcess(module) as process:
+        begun(process)
         return _asked(process, module, question, limit)
 
 

@@ -31,7 +31,7 @@ class LockstepBlueprint:
         name: of the graph in the catalogue, which has been checked.
         parts: for its roles; left out: their defaults.
         log: gets the records; None: only `records` has them.
-        begin: as of `events.Begin`: at, paused, outputs.
+        begin: as of `events.Begin`: at, paused, outputs, source.
         makers: of skills made of Python functions.
         parameters: of the graph.
 
@@ -71,7 +71,8 @@ class LockstepBlueprint:
         self.performer = RobotPerformer(self._robot, catalogue, plan, f"blueprint {name}", moved, makers=makers)
         self.runner = Runner(plan, self.performer, self)
         values = parameter_values(parameters)
-        refused = self.give(events.Begin(arguments=tuple(values), parts=roles, source="test", **(begin or {})))
+        start = {"source": "test", **(begin or {})}
+        refused = self.give(events.Begin(arguments=tuple(values), parts=roles, **start))
         if refused:
             self._close()
             raise DefinitionError(f"blueprint {name!r} cannot begin: {refused}")

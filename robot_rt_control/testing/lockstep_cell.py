@@ -126,6 +126,11 @@ class LockstepCell(SteppedCell):
 
     # --- hardware -------------------------------------------------------------------------------
 
+    @property
+    def sensors(self) -> Iterable[str]:
+        """State interfaces of mock devices, which `set_sensor` can set."""
+        return self._sensors.keys()
+
     def set_sensor(self, name: str, value: float) -> None:
         """Set a mock device's state interface, such as "rangefinder/distance", from the next tick on.
 

@@ -10,10 +10,18 @@ import pinocchio as pin
 import pytest
 from fed_ticks import FAULT, LAST, SWITCH, Cell, wave
 from memory_robot import MemoryRobot
-from pages import bring, serious, until
+from pages import bring, node, open_text, serious, text_of, until
+
+from robot_rt_control.model.paths import find_workcell
 
 VIEW = "document.querySelector('.robot-scene')?.view"
 PANEL = "document.querySelector('.timeline-panel')"
+TOUR = """name: tour
+nodes:
+  look: {wait: 0.3, then: grip}
+  grip: {wait: 0.3, then: place}
+  place: {wait: 0.3}
+"""
 
 
 @pytest.fixture
@@ -50,6 +58,12 @@ def at(page: Any, tick: int) -> None:
     page.wait_for_function(f"q => {VIEW}.positions.every((value, i) => Math.abs(value - q[i]) < 1e-5)", arg=wanted)
 
 
+def behind(page: Any, seconds: float) -> None:
+    """Wait until the banner says so; it adds the time for which no tick has come, of a slow machine as well."""
+    said = "parseFloat(document.querySelector('.past-behind')?.textContent)"
+    page.wait_for_function(f"seconds => {said} >= seconds - 0.051 && {said} < seconds + 300", arg=seconds)
+
+
 def go(page: Any, tick: int) -> None:
     page.get_by_label("Moment").fill(str(tick))
 
@@ -70,7 +84,7 @@ def test_H16_the_slider_shows_a_moment_of_the_robot_that_runs_and_now_returns(
         tip = data.oMf[model.getFrameId("lbr_iiwa_link_7")].translation
         X = np.reshape(page.evaluate(f"() => {VIEW}.pose('lbr_iiwa_link_7')"), (4, 4)).T
         assert np.linalg.norm(X[:3, 3] - tip) < 1e-4, "[m]"
-        page.get_by_text(f"{(LAST - tick) / 1000:.1f} s before now").wait_for()
+        behind(page, (LAST - tick) / 1000)
         parts = page.get_by_role("region", name="Parts").get_by_role("row")
         assert parts.nth(1).inner_text().split() == ["arm", "approach" if tick < SWITCH else "retreat", "enabled"]
     picture(page, "look_back_past")
@@ -79,7 +93,7 @@ def test_H16_the_slider_shows_a_moment_of_the_robot_that_runs_and_now_returns(
     cell.feed(LAST + 1, LAST + 1000)
     grown(page, LAST + 1000)
     at(page, 4321)
-    page.get_by_text(f"{(LAST + 1000 - 4321) / 1000:.1f} s before now").wait_for()
+    behind(page, (LAST + 1000 - 4321) / 1000)
     page.get_by_role("status").get_by_role("button", name="Now").click()
     at(page, LAST + 1000)
     page.get_by_text("THE PAST").wait_for(state="detached")
@@ -126,3 +140,111 @@ def test_H16_nothing_is_kept_once_nobody_looks_back(watch: Callable[..., Any], c
     at(page, LAST)
     page.get_by_text("THE PAST").wait_for(state="detached")
     until(page, lambda: recent.last == 0 and not len(recent._ticks))
+
+
+def test_H18_the_blueprint_moves_with_the_slider(
+    come: Callable[..., Any], robot: MemoryRobot, cell: Cell, picture: Any
+) -> None:
+    page = come()
+    open_text(page, TOUR)
+    page.get_by_role("button", name="Robot", exact=True).click()
+    page.wait_for_function(f"() => {VIEW}?.shown && {VIEW}.robots.loading === 0")
+    page.get_by_role("button", name="Back in time").click()
+    page.get_by_text("No ticks have come yet.").wait_for()
+    cell.feed(1, 1000, ())
+    grown(page, 1000)
+    assert robot.run({"skill": TOUR})["success"]
+    until(page, lambda: robot.runs[0].outcome is not None)
+    records = robot.runs[0].records
+    last = records[-1]["tick"] + 2000
+    cell.feed(1001, last, (), step=4000)
+    grown(page, last)
+
+    def shown(id: str, css: str) -> None:
+        node(page, id).locator(f".node{css}").wait_for()
+
+    begun = {record["path"]: record["tick"] for record in records if record["what"] == "node"}
+    go(page, begun["look"] - 1)
+    log = page.get_by_role("region", name="The run then")
+    page.get_by_role("region", name="The blueprint then").wait_for()
+    for id in ("look", "grip", "place"):
+        shown(id, ":not(.is-runs):not(.was-success)")
+    go(page, begun["grip"])
+    shown("look", ".was-success")
+    shown("grip", ".is-runs")
+    shown("place", ":not(.is-runs):not(.was-success)")
+    log.locator("li.now").get_by_text("grip begins").wait_for()
+    picture(page, "look_back_blueprint")
+    assert serious(page) == []
+    page.get_by_role("button", name="A tick back").click()
+    shown("look", ".is-runs")
+    shown("grip", ":not(.is-runs)")
+    # The log leads to its tick, which the robot shows as well.
+    log.get_by_role("button", name="place begins").click()
+    at(page, begun["place"])
+    shown("place", ".is-runs")
+    # Nothing of then is left, and what is told goes to the run of now.
+    page.get_by_role("status").get_by_role("button", name="Now").click()
+    log.wait_for(state="detached")
+    page.get_by_test_id("run-state").get_by_text("Ended").wait_for()
+    at(page, last)
+
+
+LIFT = """name: lift
+nodes:
+  stay: {wait: 3, then: up}
+  up: {skill: move_joint, parts: {part: arm}, with: {position: [0.4, 0.5, 0.3, 1.0, 0.2, 0.6, 0.1]}}
+"""
+
+
+def test_E34_what_if_from_a_moment_is_shown_as_a_ghost_and_kept_or_discarded(
+    come: Callable[..., Any], robot: MemoryRobot, cell: Cell, editor: Any, picture: Any
+) -> None:
+    editor.server._what_ifs._workcell = find_workcell("iiwa")
+    page = come()
+    open_text(page, LIFT)
+    page.get_by_role("button", name="Robot", exact=True).click()
+    page.wait_for_function(f"() => {VIEW}?.shown && {VIEW}.robots.loading === 0")
+    page.get_by_role("button", name="Back in time").click()
+    cell.feed(1, 1000, ())
+    grown(page, 1000)
+    assert robot.run({"skill": LIFT})["success"]
+    until(page, lambda: robot.runs[0].outcome is not None)
+    records = robot.runs[0].records
+    last = records[-1]["tick"] + 6000
+    cell.feed(1001, last, (), step=4000)
+    grown(page, last)
+    begun = next(record["tick"] for record in records if record["what"] == "node" and record["path"] == "stay")
+    go(page, begun + 100)
+    page.locator(".past-run li.now").get_by_text("stay begins").wait_for()
+    changed = LIFT.replace("wait: 3", "wait: 0.5")
+    node(page, "stay").click()
+    page.get_by_label("Seconds").fill("0.5")
+    until(page, lambda: "wait: 0.5" in text_of(page))
+    page.get_by_role("button", name="What if from here").click()
+    panel = page.get_by_role("region", name="What if")
+    panel.get_by_text("Ended: done").wait_for(timeout=400_000)
+    picture(page, "what_if")
+    assert "'stay' begins anew" in panel.text_content()
+    # The slider moves the ghost, and the nodes of what was simulated.
+    page.wait_for_function(f"() => {VIEW}.ghost !== null")
+    go(page, begun + 100 + 5000)
+    model = pin.buildModelFromXML(robot.description_text)
+    data = model.createData()
+    pin.framesForwardKinematics(model, data, np.array([0.4, 0.5, 0.3, 1.0, 0.2, 0.6, 0.1]))
+    tip = data.oMf[model.getFrameId("lbr_iiwa_link_7")].translation
+    ghost = f"{VIEW}.ghost?.link('lbr_iiwa_link_7')?.matrixWorld.toArray().slice(12, 15)"
+    page.wait_for_function(f"p => Math.hypot(...({ghost} ?? [9]).map((x, i) => x - p[i])) < 5e-3", arg=tip.tolist())
+    node(page, "up").locator(".node.was-success").wait_for()
+    picture(page, "what_if_ended")
+    assert serious(page) == []
+    panel.get_by_role("button", name="Keep the change").click()
+    page.wait_for_function(f"() => {VIEW}.ghost === null")
+    assert text_of(page) == changed
+    # Another time it is discarded: the text that ran is back.
+    go(page, begun + 100)
+    page.get_by_role("button", name="What if from here").click()
+    panel.get_by_text("Ended: done").wait_for(timeout=400_000)
+    panel.get_by_role("button", name="Discard").click()
+    until(page, lambda: text_of(page) == LIFT)
+    assert all(not name.startswith(("run", "start")) for name, _ in robot.calls), "nothing was told to the robot"

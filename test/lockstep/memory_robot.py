@@ -528,8 +528,9 @@ class MemoryRobot:
             run.skill = template.name
             run.rehearsed = bool(goal.get("rehearse"))  # here, nothing moves anyway
             text = goal["skill"] if "\n" in goal["skill"] else ""
-            run.records.append({"tick": 0, "time": self.time, "what": "run", "run": run.id, "skill": template.name,
-                                "versions": versions, **({"text": text} if text else {})})  # fmt: skip
+            run.records.append({"tick": round(self.time * 1000), "time": self.time, "what": "run", "run": run.id,
+                                "skill": template.name, "versions": versions,
+                                **({"text": text} if text else {})})  # fmt: skip
             self.runs.append(run)
             given = [
                 ParameterValue(name=p["name"], value=p.get("text") or p["values"][0])

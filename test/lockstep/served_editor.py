@@ -9,6 +9,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
@@ -45,7 +46,7 @@ class Served:
         self, method: str, path: str, body: bytes | str | None = None, *, cookie: str = "", **headers: str
     ) -> tuple[int, dict[str, str], bytes]:
         """Status, headers, body. `headers` with underscores; None as text leaves one out: Origin=''."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
         given = {"Origin": self.origin, "Content-Type": "application/json"}
         given |= {key.replace("_", "-"): value for key, value in headers.items()}
         if cookie:
@@ -76,9 +77,9 @@ def free_port() -> int:
 
 
 @contextmanager
-def served(robot: Robot, port: int = 0) -> Iterator[Served]:
+def served(robot: Robot, port: int = 0, workcell: Path | None = None) -> Iterator[Served]:
     """Serve the editor on a port of this machine."""
-    with served_by(lambda port: EditorServer(robot, port=port), port) as found:
+    with served_by(lambda port: EditorServer(robot, port=port, workcell=workcell), port) as found:
         yield found
 
 

@@ -283,12 +283,6 @@ export interface DrawnShape {
     text: string;
 }
 
-/** Of a tool in the world: position [m], orientation x y z w. */
-export interface Pose {
-    position: number[];
-    orientation: number[];
-}
-
 export interface Scene {
     version: number;
     name: string;

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Aim, type Found, problemOf, reaches } from '../src/goal/aim.ts';
 import { type Goal, goalsOf, goalsOfNode, withValues } from '../src/goal/goals.ts';
+import type { Pose } from '../src/goal/pose.ts';
 import { stepped } from '../src/goal/steps.ts';
 import { readGraph } from '../src/text/graph.ts';
-import type { Answer, ParameterInfo, PartInfo, Pose, SkillInfo } from '../src/wire.ts';
+import type { Answer, ParameterInfo, PartInfo, SkillInfo } from '../src/wire.ts';
 import './kinds.ts';
 
 function part(name: string): PartInfo {

@@ -169,7 +169,7 @@ test('the joints of a scene come from those that were recorded, and those that f
 test('H16 a picture that is opened while the robot is shown as it is now gets nothing of the past', async () => {
     const { it } = page({});
     open(it);
-    const about = { ...ABOUT, loop: 1, events: [] };
+    const about = { ...ABOUT, loop: 1, runs: [], events: [] };
     globalThis.fetch = async (url, init) => {
         if (String(url) === '/api/recent') return Response.json({ success: true, message: '', ...about });
         return new Response(bytes((JSON.parse(String(init?.body)) as { block: number }).block));

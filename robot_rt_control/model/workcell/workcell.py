@@ -215,7 +215,13 @@ def _find(kind: str, name: str, items: Sequence[Any]) -> Any:
     raise DefinitionError(f"{kind} {name!r}", expected=unknown(kind, name, [item.name for item in items]))
 
 
-def load_workcell(path: Path | str, hardware: str | None = None, *, simulator: str = "") -> Workcell:
+def load_workcell(
+    path: Path | str,
+    hardware: str | None = None,
+    *,
+    simulator: str = "",
+    start: Mapping[str, Sequence[float]] | None = None,
+) -> Workcell:
     """Read a workcell file and everything that it names.
 
     Args:
@@ -224,6 +230,7 @@ def load_workcell(path: Path | str, hardware: str | None = None, *, simulator: s
             on that plugin (unless MOCK is chosen). A device without a configuration for the chosen plugin, but with
             one for TOPIC, runs on TOPIC. Exceptions may follow: "pybullet,people=mock". SIMULATOR is one of SIMULATORS.
         simulator: which one; empty: the first that is installed.
+        start: part → where its joints begin on simulated hardware [rad or m], in place of the file's start_position.
 
     Raises:
         DefinitionError: the file, or a URDF, is not valid; the message gives file, line and item.
@@ -242,6 +249,8 @@ def load_workcell(path: Path | str, hardware: str | None = None, *, simulator: s
     builder = PartBuilder(path.parent, content.gravity, content.period, tagged)
     parts, failed = [], set()
     for index, (name, part) in enumerate(content.parts.items()):
+        if start and name in start:
+            part = part.model_copy(update={"start_position": tuple(start[name])})
         place = document.root / "parts" / name
         with mistakes.collect():
             _check_device(part.device, content, place / "device")

@@ -347,14 +347,15 @@ def test_the_editor_is_a_process_beside_the_others(monkeypatch: pytest.MonkeyPat
         editor=True, editor_port=81
     )
     process = by_name(described(editor=True, blueprints=True))["blueprint_editor"]
-    assert process.arguments == ("--port", "8420") and process.executable in NODES
+    file = ("--workcell", str(load_workcell(BringupOptions().workcell).path))
+    assert process.arguments == ("--port", "8420", *file) and process.executable in NODES
     assert not process.required and "no run is disturbed" in process.consequence
     process = by_name(described(editor=True, editor_port=81, namespace="cell"))["blueprint_editor"]
-    assert process.arguments == ("--port", "81", "--namespace", "cell")
+    assert process.arguments == ("--port", "81", "--namespace", "cell", *file)
     assert options_of(parser().parse_args(["--view"])).view
     process = by_name(described(view=True))["blueprint_editor"]
-    assert process.arguments == ("--port", "8420", "--view"), "the same server prints the links of the view alone"
-    assert by_name(described(view=True, editor=True))["blueprint_editor"].arguments == ("--port", "8420")
+    assert process.arguments == ("--port", "8420", *file, "--view"), "the same server prints the view's links alone"
+    assert by_name(described(view=True, editor=True))["blueprint_editor"].arguments == ("--port", "8420", *file)
     alone = BringupOptions(editor=True, frames=False, controllers="false")
     said = "the editor without the node blueprints: it shows programs only, until one is started"
     assert remarks(alone, [], load_workcell("arm7")) == [said]

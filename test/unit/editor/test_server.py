@@ -30,7 +30,7 @@ NAP = "name: nap\nstart: a\nnodes:\n  a: {wait: 0.3, then: b}\n  b: {say: hello}
 LONG = "name: long\nnodes:\n  a: {wait: 100}\n"
 WATCHING = {
     *("list_skills", "read_runs", "list_programs", "action_types", "parts", "variables", "layout", "me", "operate"),
-    *("scene", "meshes", "reactions", "goal", "recent", "recent_joints"),
+    *("scene", "meshes", "reactions", "goal", "recent", "recent_joints", "what_if_joints"),
 }
 """What everybody may ask for who came in; `operate` is answered, and refused."""
 AT_MOST = 120.0

@@ -6,9 +6,9 @@ import { ask } from '../server.ts';
 import { useStore } from '../store/store.ts';
 import { isRecord } from '../text/graph.ts';
 import { Choice } from '../view/plain_fields.tsx';
-import type { Pose } from '../wire.ts';
 import { Aim, problemOf, reaches } from './aim.ts';
 import { type Goal, goalsOfNode, hasValues, withValues } from './goals.ts';
+import type { Pose } from './pose.ts';
 import { AXES, type Step, stepped } from './steps.ts';
 
 const STEPS: Step[] = [

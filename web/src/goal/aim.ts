@@ -1,8 +1,9 @@
 // A goal while somebody drags it: the server is asked what it would be, one question at a time, the latest one next.
 
 import { t } from '../language/language.ts';
-import type { Answer, Pose } from '../wire.ts';
+import type { Answer } from '../wire.ts';
 import { type Goal, hasValues } from './goals.ts';
+import type { Pose } from './pose.ts';
 
 /** [ms] Between two questions: the server takes 25 a second. */
 const PAUSE_MS = 60;

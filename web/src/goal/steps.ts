@@ -1,6 +1,6 @@
 // Steps of a tool's pose by keys and buttons.
 
-import type { Pose } from '../wire.ts';
+import type { Pose } from './pose.ts';
 
 export interface Step {
     label: string;

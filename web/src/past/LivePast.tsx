@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useSyncExternalStore } from 'react';
+import { type ReactNode, useEffect, useMemo, useSyncExternalStore } from 'react';
 import { createPortal } from 'react-dom';
 
 import { t } from '../language/language.ts';
@@ -13,6 +13,7 @@ import { TimeBar } from './TimeBar.tsx';
 /**
  * Moves through the last minutes of the robot that runs.
  * @param top, side where it says that the past is shown, and what happened in it.
+ * @param beside what is above them.
  * @param onStore called with what it moves, and with null once it is closed.
  */
 export function LivePast({
@@ -21,12 +22,14 @@ export function LivePast({
     top,
     side,
     onStore,
+    beside,
 }: {
     view: View;
     scene: Scene;
     top: Element;
     side: Element;
     onStore: (store: Store | null) => void;
+    beside?: ((past: Store) => ReactNode) | undefined;
 }) {
     const past = useMemo(() => new Store(), []);
     useSyncExternalStore(past.changes.subscribe, () => past.changes.stillVersion);
@@ -50,6 +53,7 @@ export function LivePast({
                             <button onClick={() => past.whole()}>{t('Show all that is kept')}</button>
                         </section>
                     )}
+                    {beside?.(past)}
                     {past.isPast && <PartTable past={past} />}
                     <EventList past={past} />
                 </aside>,

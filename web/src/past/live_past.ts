@@ -4,12 +4,13 @@ import { t } from '../language/language.ts';
 import { present } from '../scene/present.ts';
 import type { View } from '../scene/view.ts';
 import { ask, askBytes } from '../server.ts';
-import { thePage } from '../store/page.ts';
+import { type PastMoment, thePage } from '../store/page.ts';
 import type { Answer, Scene } from '../wire.ts';
 import { Blocks } from './blocks.ts';
 import { PastStore } from './past.ts';
 import { Player } from './player.ts';
 import { MOST_EVENTS, pastEvent, type RecentAnswer } from './recent_wire.ts';
+import { WhatIf } from './what_if.ts';
 import type { PastAbout, PastStop } from './wire.ts';
 
 /** [ms] between two questions for what is new. */
@@ -20,8 +21,11 @@ const SILENT_S = 1;
 export class LivePast extends PastStore {
     override readonly isLive = true;
     isPast = false;
+    /** What would have come of a change from a moment on. */
+    whatIf: WhatIf | null = null;
     private loop = 0;
     private lastEvent = 0;
+    private runs: string[] = [];
     private timer: ReturnType<typeof setTimeout> | undefined;
     private isClosed = false;
     /** [ms] on the browser's clock, when the last ticks came. */
@@ -35,6 +39,7 @@ export class LivePast extends PastStore {
         this.isClosed = true;
         clearTimeout(this.timer);
         this.now();
+        this.endWhatIf();
     }
 
     /** What is drawn: the robot's scene as it is now. */
@@ -42,6 +47,40 @@ export class LivePast extends PastStore {
         this.view = view;
         this.scene = { ...scene, from: null, until: null };
         if (this.isPast) this.place();
+        this.followWhatIf();
+    }
+
+    // --- what if ---------------------------------------------------------------------------------
+
+    /** Simulate what would come of a text from the tick that is shown on. */
+    askWhatIf(run: string, name: string, text: string): void {
+        if (!this.it || this.whatIf) return;
+        const asked = new WhatIf({ run, name, text, tick: this.it.player.tick }, () => {
+            if (this.whatIf !== asked) return;
+            this.other = asked.ghost;
+            this.followWhatIf();
+            this.show();
+            this.changes.tell();
+        });
+        this.whatIf = asked;
+        void asked.simulate(this.loop);
+        this.changes.tell();
+    }
+
+    endWhatIf(): void {
+        if (!this.whatIf) return;
+        this.whatIf.end();
+        this.whatIf = this.other = null;
+        this.show();
+        this.changes.tell();
+    }
+
+    private followWhatIf(): void {
+        this.other?.follow(this.isPast ? this.view : null);
+    }
+
+    protected override get otherBegins(): number {
+        return this.whatIf?.change.tick ?? 0;
     }
 
     /** [s] between what is shown and now. */
@@ -90,6 +129,7 @@ export class LivePast extends PastStore {
         }
         [about.first, about.last] = [answer.first, answer.last];
         this.takeEvents(answer);
+        this.runs = answer.runs;
         if (!this.window) [player.first, player.last] = [about.first, about.last];
         if (!this.isPast) player.seek(about.last);
         else if (player.tick < about.first) player.seek(about.first);
@@ -104,6 +144,7 @@ export class LivePast extends PastStore {
         const about: PastAbout = { ...rest, period, first, last, block, joints, parts, actions, faults, problems: [] };
         if (this.loop !== 0) this.events = { events: [], stops: [], left_out: 0 };
         this.now();
+        this.endWhatIf();
         this.loop = answer.loop;
         this.grownAt = 0;
         const load = (number: number): Promise<ArrayBuffer | null> => askBytes('recent_joints', { block: number });
@@ -134,15 +175,25 @@ export class LivePast extends PastStore {
     // --- in time --------------------------------------------------------------------------------
 
     protected override show(): void {
-        if (this.isPast) super.show();
-        else this.changes.tell(true);
+        if (this.isPast) {
+            thePage().showPast(this.shownMoment);
+            super.show();
+        } else this.changes.tell(true);
+    }
+
+    private get shownMoment(): PastMoment {
+        const { whatIf, runs } = this;
+        const seek = (tick: number): void => this.seek(tick);
+        const shown = whatIf?.answer ? { tick: whatIf.change.tick, records: whatIf.records } : null;
+        return { tick: this.it?.player.tick ?? 0, runs, seek, whatIf: shown };
     }
 
     private enter(): void {
         if (this.isPast || !this.it) return;
         this.isPast = true;
-        thePage().showPast(true);
+        thePage().showPast(this.shownMoment);
         present.hold(true);
+        this.followWhatIf();
         this.changes.tell();
     }
 
@@ -157,9 +208,10 @@ export class LivePast extends PastStore {
         }
         if (!this.isPast) return;
         this.isPast = false;
+        this.followWhatIf();
         this.state = null;
         this.isFetching = this.isMissing = false;
-        thePage().showPast(false);
+        thePage().showPast(null);
         present.hold(false);
         this.changes.tell();
     }

@@ -1,17 +1,28 @@
-// A second recording beside the first one: its robot is drawn transparent, as long after its first tick.
+// A second recording beside what is shown: its robot is drawn transparent, as long after its first tick.
 
 import type { View } from '../scene/view.ts';
 import { ask, askBytes } from '../server.ts';
-import type { Answer } from '../wire.ts';
+import type { Answer, Scene } from '../wire.ts';
 import { Blocks, sceneJoints } from './blocks.ts';
 import type { PastAbout, PastScene, SceneAnswer } from './wire.ts';
 
 /** The number of the second recording. */
 const SECOND = 1;
 
+/** Where its ticks and its robot come from. */
+export interface OtherSource {
+    joints(block: number): Promise<ArrayBuffer | null>;
+    scene(tick: number): Promise<Answer & Scene & Partial<PastScene>>;
+}
+
+const SECOND_RECORDING: OtherSource = {
+    joints: (block) => askBytes('past_joints', { recording: SECOND, block }),
+    scene: (tick) => ask<SceneAnswer>('scene', { recording: SECOND, tick }),
+};
+
 export class Other {
     private readonly blocks: Blocks;
-    private scene: PastScene | null = null;
+    private scene: (Scene & Partial<PastScene>) | null = null;
     private isAsking = false;
     private view: View | null = null;
     /** Ticks since the first one. */
@@ -25,10 +36,9 @@ export class Other {
     constructor(
         readonly about: PastAbout,
         private readonly changed: () => void,
+        private readonly source = SECOND_RECORDING,
     ) {
-        const load = (block: number): Promise<ArrayBuffer | null> =>
-            askBytes('past_joints', { recording: SECOND, block });
-        this.blocks = new Blocks(about, load, () => this.place());
+        this.blocks = new Blocks(about, source.joints, () => this.place());
     }
 
     async compare(): Promise<void> {
@@ -39,6 +49,7 @@ export class Other {
     }
 
     follow(view: View | null): void {
+        if (!view) this.view?.hideGhost();
         this.view = view;
         if (view && this.scene) view.showGhost(this.scene);
         this.place();
@@ -53,7 +64,7 @@ export class Other {
 
     /** The tick that is shown. */
     get tick(): number {
-        return Math.min(this.about.first + this.offset, this.about.last);
+        return Math.min(this.about.first + Math.max(this.offset, 0), this.about.last);
     }
 
     /** The second recording has ended before. */
@@ -71,7 +82,7 @@ export class Other {
     private async fetch(): Promise<void> {
         if (this.isAsking || !this.view) return;
         this.isAsking = true;
-        const answer = await ask<SceneAnswer>('scene', { recording: SECOND, tick: this.tick });
+        const answer = await this.source.scene(this.tick);
         if (!answer.success) {
             this.text = answer.message; // it is not asked for again
             this.changed();

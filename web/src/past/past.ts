@@ -92,6 +92,11 @@ export class PastStore {
         return this.it?.about.first ?? 0;
     }
 
+    /** The tick in which the other one begins. */
+    protected get otherBegins(): number {
+        return this.it?.about.first ?? 0;
+    }
+
     /** When what is shown was, in words. */
     get moment(): string {
         return `${this.state ? this.state.time.toFixed(3) : '–'} s`;
@@ -138,7 +143,7 @@ export class PastStore {
         const ahead = Math.ceil((2 * player.speed) / (about.block * about.period));
         const [direction, blocksAhead] = [player.direction || 1, player.direction === 0 ? 1 : Math.min(ahead, 20)];
         blocks.want(player.tick, direction, blocksAhead);
-        this.other?.show(player.tick - about.first, direction, blocksAhead);
+        this.other?.show(player.tick - this.otherBegins, direction, blocksAhead);
         const state = blocks.at(player.tick);
         this.isFetching = state === undefined;
         this.isMissing = state === null;

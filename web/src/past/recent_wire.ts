@@ -13,6 +13,8 @@ export interface RecentAnswer extends Answer, Partial<Omit<PastAbout, 'first' | 
     loop: number;
     first: number;
     last: number;
+    /** Runs of blueprints that went on meanwhile, in the order in which they began. */
+    runs: string[];
     /** `stop`: what it stopped, in words; empty: nothing. */
     events: (WireMark & { stop: string })[];
 }

@@ -1,6 +1,7 @@
 // A part at a goal, half-transparent, with handles by which its tool is dragged.
 
-import type { Pose, Scene } from '../wire.ts';
+import type { Pose } from '../goal/pose.ts';
+import type { Scene } from '../wire.ts';
 import type { Piece } from './mesh.ts';
 import { Robots } from './robots.ts';
 import { type Camera, Color, Group, TransformControls, Vector3 } from './three.ts';

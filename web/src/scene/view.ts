@@ -243,6 +243,12 @@ export class View implements Drawer {
         this.draw();
     }
 
+    hideGhost(): void {
+        this.ghost?.dispose();
+        this.ghost = null;
+        this.draw();
+    }
+
     /** Bytes of its joints' positions, as `takeJoints`. */
     moveGhost(bytes: ArrayBuffer): void {
         this.ghost?.move(new Float32Array(bytes, 4));

@@ -10,11 +10,13 @@ import type { Talk } from './talk.ts';
 const NAME = 'robot_rt_control.name';
 
 /** Of a page that has entered. */
-type Known = Answer & Person & { node_kinds: NodeKind[] };
+type Known = Answer & Person & { node_kinds: NodeKind[]; simulates?: boolean };
 
 export class Me {
     person: Person | null = null;
     refused = '';
+    /** The editor's server can simulate what would have come of a change. */
+    simulates = false;
 
     constructor(
         private readonly changes: Changes,
@@ -41,6 +43,7 @@ export class Me {
             me ??= await ask<Known>('me');
             if (!me.success) throw new NotEntered(me.message);
             takeKinds(me.node_kinds);
+            this.simulates = me.simulates === true;
             this.person = { id: me.id, name: me.name, may_operate: me.may_operate };
             this.refused = '';
         } catch (error) {

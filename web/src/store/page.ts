@@ -2,12 +2,23 @@
 
 import { useSyncExternalStore } from 'react';
 
-import type { Live } from '../wire.ts';
+import type { Live, LogRecord } from '../wire.ts';
 import { Changes } from './changes.ts';
 import { Link } from './link.ts';
 import { Me } from './me.ts';
 import { Stop } from './stop.ts';
 import { Talk } from './talk.ts';
+
+/** A moment of the robot that runs. */
+export interface PastMoment {
+    tick: number;
+    /** Runs of blueprints, in the order in which they began: ticks of their records are ticks as this one. */
+    runs: readonly string[];
+    /** What is simulated from a tick on, in place of what happened. */
+    whatIf?: { tick: number; records: readonly LogRecord[] } | null;
+    /** Show another tick. */
+    seek: (tick: number) => void;
+}
 
 export class Page {
     readonly changes = new Changes();
@@ -24,8 +35,10 @@ export class Page {
     /** What is drawn of the robot is the past: jogging is refused. */
     isPast = false;
 
-    showPast(on: boolean): void {
-        this.isPast = on;
+    /** From now on this moment is shown; null: now. */
+    showPast(moment: PastMoment | null): void {
+        if (this.isPast === (moment !== null)) return;
+        this.isPast = moment !== null;
         this.changes.tell();
     }
 

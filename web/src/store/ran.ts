@@ -28,6 +28,13 @@ export function ranAs(records: readonly LogRecord[], name: string): Ran | null {
     return { text: null, version: called || (versions[name] ?? 0) };
 }
 
+/** The path of the graph of a name in a run, by its log: '' for the run itself; null: it is not in it. */
+export function pathIn(records: readonly LogRecord[], name: string): string | null {
+    if (records.some((record) => record.what === 'run' && record.skill === name)) return '';
+    const called = records.findLast((record) => record.what === 'call' && base(String(record.skill)) === name);
+    return called ? String(called.path) : null;
+}
+
 const known = new WeakMap<Graph, string>();
 
 /** All that a run takes from a text: not the places of nodes, comments and layout. */

@@ -6,7 +6,8 @@ import { Documents } from './documents.ts';
 import { Drawn } from './drawn.ts';
 import { Library } from './library.ts';
 import { Orders } from './orders.ts';
-import { open, Page, usePage, useStillPage } from './page.ts';
+import { open, Page, type PastMoment, usePage, useStillPage } from './page.ts';
+import { PastRuns } from './past_runs.ts';
 import { Picture } from './picture.ts';
 import { Runs } from './runs.ts';
 import { Shelf } from './shelf.ts';
@@ -17,6 +18,7 @@ export class Store extends Page {
     readonly docs = new Documents(this.changes, this.talk, this.picture, () => !this.me.onlyWatches);
     readonly library = new Library(this.changes, this.docs);
     readonly runs: Runs = new Runs(this.changes, this.docs, this.link);
+    private readonly pastRuns = new PastRuns(this.changes, this.docs, this.runs);
     readonly drawn = new Drawn(this.changes, this.docs, this.link, this.runs);
     readonly orders = new Orders(this.changes, this.talk, this.me, this.docs, this.runs, this.drawn);
     readonly versions = new Versions(this.changes, this.talk, this.me, this.docs, this.library, this.runs);
@@ -27,6 +29,11 @@ export class Store extends Page {
         const isKnown = await super.enter();
         if (isKnown) void this.library.loadWorkcell();
         return isKnown;
+    }
+
+    override showPast(moment: PastMoment | null): void {
+        this.pastRuns.show(moment);
+        super.showPast(moment);
     }
 
     protected override get followed(): { run: string; records: number } {

@@ -110,7 +110,7 @@ export class Versions {
     }
 
     /** Show what ran, in a document of its own if it is not shown already. */
-    private async openRan(records: readonly LogRecord[]): Promise<void> {
+    async openRan(records: readonly LogRecord[]): Promise<void> {
         const name = String(records.find((record) => record.what === 'run')?.skill ?? '');
         const ran = ranAs(records, name);
         if (ran) await this.openVersion(name, ran);

@@ -5,6 +5,7 @@ import { LanguageChoice } from '../language/LanguageChoice.tsx';
 import { later, t } from '../language/language.ts';
 import { Operator, Release, Speed } from '../operate/Operator.tsx';
 import { isEmpty } from '../store/mistakes.ts';
+import { pathIn } from '../store/ran.ts';
 import { store, useStill, useStore } from '../store/store.ts';
 import { disconnect } from '../text/blueprint_edits.ts';
 import { arrangeAll, hasPlaces } from '../text/folds.ts';
@@ -20,6 +21,7 @@ import { RunPanel } from './RunPanel.tsx';
 import { Files, Runs, Shelves } from './Shelves.tsx';
 import { isStopKey, StopBar } from './StopBar.tsx';
 import { TextEditor } from './TextEditor.tsx';
+import { WhatIf } from './WhatIf.tsx';
 
 const KEPT = later('What was not saved is kept in this browser.');
 
@@ -298,7 +300,7 @@ function Right() {
         if (state !== undefined && state !== 'ended') setTab('run');
     }, [state === undefined || state === 'ended']);
     useEffect(() => {
-        if (question || it.runs.replay) setTab('run');
+        if (question || it.runs.replay?.run) setTab('run');
     }, [question, it.runs.replay?.run]);
     useEffect(() => {
         if ((it.docs.doc?.selection.length ?? 0) > 0 || it.docs.doc?.link) setTab('form');
@@ -460,7 +462,12 @@ function Centre() {
             {doc && <Versions />}
             <div className="view">
                 {it.picture.view === 'robot' ? (
-                    <RobotView hasTop goal={(view) => <GoalPanel view={view} />} />
+                    <RobotView
+                        hasTop
+                        goal={(view) => <GoalPanel view={view} />}
+                        blueprint={<Canvas />}
+                        besidePast={(past) => <WhatIf past={past} />}
+                    />
                 ) : it.picture.view === 'text' && doc ? (
                     <TextEditor />
                 ) : (
@@ -539,8 +546,10 @@ function Versions() {
     if (!doc) return null;
     const name = doc.graph.name;
     const isChanged = doc.history.text !== doc.savedText;
-    const records = it.runs.replay ? it.runs.replay.records : it.drawn.inRun ? it.runs.log.records : [];
-    const compared = records.length > 0 && (it.runs.replay || it.drawn.inRun) ? it.drawn.comparedWith(records) : 'same';
+    const { replay } = it.runs;
+    const isIn = replay ? !replay.seek || pathIn(replay.records, doc.shown.name) !== null : it.drawn.inRun;
+    const records = !isIn ? [] : replay ? replay.records : it.runs.log.records;
+    const compared = records.length > 0 ? it.drawn.comparedWith(records) : 'same';
     const ran = it.drawn.ran(records);
     const newest = it.versions.newestOf(doc);
     const others = it.docs.othersDraft;

@@ -28,7 +28,7 @@ import { later, t } from '../language/language.ts';
 import { ask } from '../server.ts';
 import type { Laid } from '../store/picture.ts';
 import { activeStates } from '../store/program_live.ts';
-import { base } from '../store/ran.ts';
+import { pathIn } from '../store/ran.ts';
 import { store, useStore } from '../store/store.ts';
 import { addCandidate, connect, disconnect } from '../text/blueprint_edits.ts';
 import { moveBox as moveNode, nodesOf } from '../text/folds.ts';
@@ -389,8 +389,10 @@ function Flow() {
     const replay = it.runs.replay;
     const isOther = replay !== null && !['same', 'unknown'].includes(it.drawn.comparedWith(replay.records));
     const way = useMemo((): Way => {
-        if (replay)
-            return isOther ? NO_WAY : wayOf(replay.records, replayPrefix(replay.records, graph?.name ?? ''), replay.at);
+        if (replay) {
+            const path = pathIn(replay.records, graph?.name ?? '');
+            return isOther || path === null ? NO_WAY : wayOf(replay.records, path, replay.at);
+        }
         return prefix === null ? NO_WAY : wayOf(it.runs.log.records, prefix);
     }, [replay, isOther, prefix, it.runs.log]);
     const live = it.runs.nodes;
@@ -402,14 +404,14 @@ function Flow() {
     const active = useMemo(
         () =>
             activeStates(
-                graph?.isProgram ? graph.name : '',
+                graph?.isProgram && !it.isPast ? graph.name : '',
                 graph?.nodes.map((node) => node.id) ?? [],
                 programs ?? [],
                 it.runs.running,
                 it.library.uses,
                 it.drawn.isShown,
             ),
-        [graph, doc?.basedOn, activeKey, running, it.library.uses, it.drawn.textsLoaded],
+        [graph, it.isPast, doc?.basedOn, activeKey, running, it.library.uses, it.drawn.textsLoaded],
     );
     const computed = useMemo((): Node<NodeData>[] => {
         if (!picture || !graph || !doc) return [];
@@ -803,14 +805,6 @@ function Flow() {
     );
 }
 
-function replayPrefix(records: readonly { what: string; path?: unknown; skill?: unknown }[], name: string): string {
-    if (records.some((record) => record.what === 'run' && record.skill === name)) return '';
-    const called = [...records]
-        .reverse()
-        .find((record) => record.what === 'call' && base(String(record.skill)) === name);
-    return called ? String(called.path) : '';
-}
-
 export function fullPath(node: string): string {
     const prefix = store.drawn.prefix ?? '';
     return prefix === '' ? node : `${prefix}/${node}`;
@@ -857,7 +851,7 @@ function NodeMenu({
     const first = useRef<HTMLButtonElement>(null);
     useEffect(() => first.current?.focus(), []);
     const run = it.runs.run;
-    const mayOrder = !it.me.onlyWatches;
+    const mayOrder = !it.me.onlyWatches && !it.isPast;
     const mayEdit = !it.docs.doc?.readOnly;
     const isProgram = it.docs.doc?.graph.isProgram ?? false;
     const runs = run !== undefined && run.state !== 'ended' && it.drawn.prefix !== null && mayOrder;

@@ -11,7 +11,7 @@ import {
 
 import { LanguageChoice } from '../language/LanguageChoice.tsx';
 import { later, pieces, t } from '../language/language.ts';
-import type { LivePast as PastStore } from '../past/live_past.ts';
+import type { LivePast as LivePastStore, LivePast as PastStore } from '../past/live_past.ts';
 import { Film } from '../scene/film.ts';
 import { present } from '../scene/present.ts';
 import type { StoredView, View } from '../scene/view.ts';
@@ -108,6 +108,8 @@ const LIVE: SceneSource = {
  * @param past parts that are faulted in what the source shows; else of the robot.
  * @param timeline what its button opens; else that of the robot.
  * @param goal what is beside the picture of a goal in it.
+ * @param besidePast what is beside the events of the past.
+ * @param blueprint what is beside the picture of the past: it moves with it.
  */
 export function RobotView({
     children,
@@ -117,6 +119,8 @@ export function RobotView({
     past,
     timeline,
     goal,
+    blueprint,
+    besidePast,
 }: {
     children?: ReactNode;
     hasTop?: boolean;
@@ -125,6 +129,8 @@ export function RobotView({
     past?: { name: string; fault: string }[];
     timeline?: ReactNode;
     goal?: (view: View) => ReactNode;
+    blueprint?: ReactNode;
+    besidePast?: (past: LivePastStore) => ReactNode;
 }) {
     const it = usePage();
     const place = useRef<HTMLElement>(null);
@@ -243,7 +249,8 @@ export function RobotView({
             aria-busy={view === null && problem === ''}
             tabIndex={0}
             onKeyDown={(event) => {
-                if ((event.target as HTMLElement).closest('.operate')) return; // its fields take digits
+                // Their fields take digits.
+                if ((event.target as HTMLElement).closest('.operate, .past-blueprint')) return;
                 const key = /^Digit([1-4])$/.exec(event.code)?.[1];
                 if (key && !event.ctrlKey && !event.altKey && !event.metaKey) toStored(key, event.shiftKey);
             }}>
@@ -377,13 +384,20 @@ export function RobotView({
                     </p>
                 ))}
             <div className="robot-row">
-                <figure
-                    className="robot-scene"
-                    ref={place}
-                    onPointerMove={(event) => {
-                        if (event.buttons === 0) setLink(view?.linkAt(event.clientX, event.clientY) ?? '');
-                    }}
-                />
+                <div className="robot-pictures">
+                    <figure
+                        className="robot-scene"
+                        ref={place}
+                        onPointerMove={(event) => {
+                            if (event.buttons === 0) setLink(view?.linkAt(event.clientX, event.clientY) ?? '');
+                        }}
+                    />
+                    {isPast && blueprint && (
+                        <section className="past-blueprint" aria-label={t('The blueprint then')}>
+                            {blueprint}
+                        </section>
+                    )}
+                </div>
                 {source === LIVE && looksBack && <div className="robot-side" ref={setSide} />}
                 {source === LIVE && operates && isEntered && (
                     <Suspense fallback={null}>
@@ -395,7 +409,7 @@ export function RobotView({
             {hasTimeline && (source === LIVE ? <LiveTimeline past={back} /> : timeline)}
             {looksBack && isEntered && view && scene && top && side && (
                 <Suspense fallback={null}>
-                    <LivePast view={view} scene={scene} top={top} side={side} onStore={setBack} />
+                    <LivePast view={view} scene={scene} top={top} side={side} onStore={setBack} beside={besidePast} />
                 </Suspense>
             )}
         </section>

@@ -1,6 +1,7 @@
-import { memo, useEffect, useState } from 'react';
+import { memo, useEffect, useRef, useState } from 'react';
 import { later, t } from '../language/language.ts';
-import { base } from '../store/ran.ts';
+import { base, pathIn } from '../store/ran.ts';
+import type { Replay as ReplayState } from '../store/runs.ts';
 import { store, useStore } from '../store/store.ts';
 import { isRecord, type Json, texts } from '../text/graph.ts';
 import { shownName } from '../text/names.ts';
@@ -42,7 +43,8 @@ export function RunPanel() {
                     }}
                 />
             )}
-            {it.runs.replay ? <Replay /> : run && <Status />}
+            {it.runs.replay && !it.runs.replay.seek ? <Replay /> : run && <Status />}
+            {it.runs.replay?.seek && <PastRun />}
             {isOver && !it.runs.replay && !it.me.onlyWatches && <Start key={it.docs.doc?.key} />}
             {isOver && !run && !it.runs.replay && it.me.onlyWatches && <p className="quiet">{t('Nothing runs.')}</p>}
             {!it.runs.replay && !it.me.onlyWatches && <Commands />}
@@ -331,6 +333,68 @@ const Line = memo(function Line({ time, text }: { time: number; text: string }) 
     );
 });
 
+/** The run at the moment of the past that is shown. */
+function PastRun() {
+    const it = useStore();
+    const { replay } = it.runs;
+    if (!replay?.seek) return null;
+    const { seek, records, at } = replay;
+    if (replay.run === '') return <p className="quiet">{t('No run had begun at the moment that is shown.')}</p>;
+    const skill = skillOf(records);
+    return (
+        <section className="run-status replay past-run" aria-label={t('The run then')}>
+            <h2>{t(replay.isWhatIf ? 'What if: {run}' : 'The past: {run}', { run: it.library.shown(skill) })}</h2>
+            <Happened replay={replay} />
+            {pathIn(records, it.docs.doc?.shown.name ?? '') === null && (
+                <button className="wide" onClick={() => void it.versions.openRan(records)}>
+                    {t('Show what ran')}
+                </button>
+            )}
+            <LogLines records={records} at={at} go={(n) => seek(records[n]?.tick ?? 0)} />
+        </section>
+    );
+}
+
+/** How far a replay is. */
+function Happened({ replay: { records, at } }: { replay: ReplayState }) {
+    const last = records[at - 1];
+    return (
+        <p className="quiet">
+            {t('{at} of {all}', { at, all: records.length })}
+            {last && `, ${last.time.toFixed(2)} s: ${inWords(last, skillOf(records), namesIn(records))}`}
+        </p>
+    );
+}
+
+/** All records; the last one that has happened is marked, and kept in sight. */
+function LogLines({ records, at, go }: { records: readonly LogRecord[]; at: number; go: (n: number) => void }) {
+    const skill = skillOf(records);
+    const names = namesIn(records);
+    const list = useRef<HTMLOListElement>(null);
+    useEffect(() => {
+        const line = list.current?.children[at - 1] as HTMLElement | undefined;
+        if (!list.current || !line) return;
+        const top = line.offsetTop - list.current.offsetTop;
+        const { scrollTop, clientHeight } = list.current;
+        if (top < scrollTop || top + line.offsetHeight > scrollTop + clientHeight)
+            list.current.scrollTop = top - clientHeight / 2;
+    }, [at, records]);
+    return (
+        <ol className="log" ref={list} tabIndex={0} aria-label={t('Log of the run')}>
+            {records.map((record, n) => (
+                <li
+                    key={n}
+                    className={n === at - 1 ? 'now' : n >= at ? 'later' : ''}
+                    aria-current={n === at - 1 ? 'step' : undefined}>
+                    <button className="plain-button" onClick={() => go(n)}>
+                        <time>{record.time.toFixed(2)}</time> {inWords(record, skill, names)}
+                    </button>
+                </li>
+            ))}
+        </ol>
+    );
+}
+
 function Replay() {
     const it = useStore();
     const replay = it.runs.replay;
@@ -355,7 +419,6 @@ function Replay() {
     const skill = skillOf(replay.records);
     const names = namesIn(replay.records);
     const past = it.runs.past.find((each) => each.run === replay.run);
-    const present = replay.records[replay.at - 1];
     const outer = replay.records
         .slice(0, replay.at)
         .filter((record) => record.what === 'node' && typeof record.path === 'string' && !record.path.includes('/'));
@@ -372,10 +435,7 @@ function Replay() {
                 value={replay.at}
                 onChange={(event) => go(Number(event.target.value))}
             />
-            <p className="quiet">
-                {t('{at} of {all}', { at: replay.at, all: replay.records.length })}
-                {present && `, ${present.time.toFixed(2)} s: ${inWords(present, skill, names)}`}
-            </p>
+            <Happened replay={replay} />
             <div className="row">
                 <button onClick={() => go(replay.at - 1)}>{t('Back')}</button>
                 <button onClick={() => go(replay.at + 1)}>{t('On')}</button>
@@ -402,15 +462,7 @@ function Replay() {
                     {t('Start again at {node}', { node: nameOfNode(shownPath(stoppedAt, names), skill) })}
                 </button>
             )}
-            <ol className="log" tabIndex={0} aria-label={t('Log of the run')}>
-                {replay.records.map((record, n) => (
-                    <li key={n} className={n === replay.at - 1 ? 'now' : n >= replay.at ? 'later' : ''}>
-                        <button className="plain-button" onClick={() => go(n + 1)}>
-                            <time>{record.time.toFixed(2)}</time> {inWords(record, skill, names)}
-                        </button>
-                    </li>
-                ))}
-            </ol>
+            <LogLines records={replay.records} at={replay.at} go={(n) => go(n + 1)} />
         </section>
     );
 }

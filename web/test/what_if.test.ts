@@ -1,0 +1,77 @@
+// What would have come of a change, as the page shows it.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { recordsFrom, WhatIf, type WhatIfAnswer } from '../src/past/what_if.ts';
+import type { PastAbout } from '../src/past/wire.ts';
+import type { LogRecord } from '../src/wire.ts';
+import { page } from './page.ts';
+
+const TEXT = 'name: tour\nnodes:\n  a: {wait: 1, then: b}\n  b: {wait: 2}\n';
+const CHANGE = { run: 'r1', name: 'tour', text: TEXT, tick: 5000 };
+const RECORDS: LogRecord[] = [
+    { what: 'command', tick: 12, time: 0.012, command: 'Begin' },
+    { what: 'node', tick: 13, time: 0.013, path: 'a', visit: 1, attempt: 1 },
+    { what: 'ended', tick: 1013, time: 1.013, path: 'a', result: 'done', outputs: {} },
+];
+const ANSWER = {
+    success: true,
+    message: '',
+    number: 3,
+    result: 'done',
+    failure: false,
+    reason: '',
+    first: 13,
+    last: 1013,
+    records: RECORDS,
+    said: [],
+    notes: ['It begins at rest.'],
+    about: { period: 0.001, block: 1000, first: 1, last: 1020, joints: [] } as unknown as PastAbout,
+} satisfies WhatIfAnswer;
+
+test('E34 the records of a simulation stand in the ticks of the moment from which it went on', () => {
+    const found = recordsFrom(CHANGE, ANSWER);
+    assert.deepEqual(
+        found.map((record) => [record.what, record.tick]),
+        [
+            ['run', 5000],
+            ['command', 5000],
+            ['node', 5000],
+            ['ended', 6000],
+        ],
+    );
+    assert.equal(found[3]?.time, 6);
+});
+
+test('E34 from its moment on, the picture shows what was simulated; before it, what happened', () => {
+    const { it } = page({});
+    it.docs.open(TEXT);
+    const whatIf = { tick: 5000, records: recordsFrom(CHANGE, ANSWER) };
+    const show = (tick: number): [boolean, number | undefined] => {
+        it.showPast({ tick, runs: [], seek: () => undefined, whatIf });
+        return [it.runs.replay?.isWhatIf === true, it.runs.replay?.at];
+    };
+    assert.deepEqual(show(4999), [false, 0]);
+    assert.deepEqual(show(5500), [true, 3]);
+    assert.equal(it.drawn.comparedWith(it.runs.replay?.records ?? []), 'same');
+    assert.deepEqual(show(6000), [true, 4]);
+    it.showPast(null);
+    assert.equal(it.runs.replay, null);
+});
+
+test('E34 a simulation is asked for with its loop, shown or refused in words, and put away', async () => {
+    const { asked } = page({ what_if: ANSWER, what_if_end: {} });
+    let changes = 0;
+    const done = new WhatIf(CHANGE, () => changes++);
+    await done.simulate(7);
+    assert.deepEqual(asked[0], { name: 'what_if', request: { run: 'r1', text: TEXT, tick: 5000, loop: 7 } });
+    assert.deepEqual([changes, done.answer?.result, done.records.length, done.problem], [1, 'done', 4, '']);
+    assert.deepEqual([done.ghost?.about.first, done.ghost?.about.last], [13, 1013]);
+    done.end();
+    assert.equal(asked.at(-1)?.name, 'what_if_end');
+    page({});
+    const refused = new WhatIf(CHANGE, () => changes++);
+    await refused.simulate(7);
+    assert.deepEqual([changes, refused.answer, refused.ghost, refused.problem], [2, null, null, 'no what_if']);
+});
