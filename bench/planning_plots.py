@@ -138,7 +138,7 @@ def field(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     false = sum(map(its_report.is_false, rows))
     middle.axhline(1.0, color="gray", linestyle="--")
     middle.set(yscale="log", ylim=(8e-3, 12.0), xlabel="way [mm]", ylabel="error per tolerance (red: missed)",
-               title=f"what is solved, replayed: {false} false successes")  # fmt: skip
+               title=f"what is solved, replayed: false successes: {false}")  # fmt: skip
     middle.legend(fontsize=8)
     compared = [its for its in rows if its["state"] == its_report.SOLVED and "script" in its]
     for its in compared:
