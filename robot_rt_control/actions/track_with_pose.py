@@ -121,7 +121,7 @@ def feed_back(state, params, part, pose, tau):
         during = state.elapsed < params.n_steps * params.step
         for c in range(2):
             state.before[c] = state.aside_velocity[c]
-        if during:
+        if during and state.uses_pose != 0.0:  # what nobody corrects grows without end
             predict(state, params, i, tau)
         lead_aside(state, params, i, tau, during and state.uses_pose != 0.0)
     state.count += 1

@@ -153,6 +153,21 @@ def test_between_measurements_the_model_moves_the_body_on() -> None:
     assert float(its.h.state.deviation[1]) == pytest.approx(0.01 + moved, abs=2e-4)
 
 
+def test_a_model_that_runs_away_while_there_is_no_pose_does_not_move_the_tool() -> None:
+    model = np.zeros((STEPS, 3, 7))
+    model[:, 1, 5] = 2000.0  # [1/s]
+    its = Followed(model=model.ravel().tolist())
+    period = float(its.h.params.period)
+    its.see(y=0.01)
+    its.steps(1)
+    for i in range(1, ticks(its.h, 0.9)):
+        its.camera.live.input_age[:7] = i * period
+        its.steps(1)
+    its.see(y=0.01, age=5 * period)
+    its.steps(1)
+    assert its.h.state.uses_pose == 1.0 and np.isfinite(its.commanded).all() and np.isfinite(its.h.state.aside).all()
+
+
 def test_a_stop_comes_to_rest_on_the_way_and_speed_0_stands() -> None:
     its = Followed()
     its.see(y=0.01)
