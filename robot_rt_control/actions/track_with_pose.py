@@ -156,7 +156,7 @@ class TrackWithPose(ActionType):
     slots = (
         Slot(name="part", kinds=JOINT_KINDS),
         Slot(
-            name="pose", kinds=(PartKind.SENSOR,), moves=False,
+            name="pose", kinds=(PartKind.SENSOR,), moves=False, inputs=("x", "y", "z", "qx", "qy", "qz", "qw"),
             description="Its seven values are the body's pose: x y z [m] in the world, quaternion x y z w.",
         ),
     )  # fmt: skip
@@ -212,6 +212,13 @@ class TrackWithPose(ActionType):
         StateVariable(name="aside", unit="m", length=2, description="Displacement of the tool, along x and y."),
         StateVariable(name="measured", length=3, description="Last deviation of the body: x, y [m], turn [rad]."),
     )
+    example = {  # for seven joints
+        "times": (0.0, 1.0), "positions": (0.3,) * 7 + (0.5,) * 7, "velocities": (0.0,) * 14, "step": 0.5,
+        "body": (0.0, 0.01, 0.0) * 3, "lead": ((1.0,) + (0.0,) * 13) * 3,
+        "model": (0.0, 0.0, 0.5, 0.0, -0.5, 0.0, 0.0) * 6,
+        "gains": (25.0, 0.0, 10.0, 0.0, -25.0, 0.0, 0.0, 0.0, 25.0, 0.0, 10.0, 0.0, -25.0, 0.0) * 2,
+        "most": 0.02, "speed": 0.05, "acceleration": 0.5,
+    }  # fmt: skip
     Params = {
         "n_segments": int,
         "n_steps": int,

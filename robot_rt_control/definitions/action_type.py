@@ -68,6 +68,8 @@ class Slot:
     moves: bool = True
     """Whether the action commands the part (then no other action may), or only reads it.
     Slots that are only read come after those that move."""
+    inputs: tuple[str, ...] = ()
+    """Names of the inputs that a part has which is made up for measuring and tests; empty: those usual for its kind."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -301,7 +301,7 @@ def _fill_slots(action_type: type[ActionType], parts: dict[str, FakePart]) -> di
                 name=slot.name,
                 kind=kind,
                 dof=usual.sample_joints,
-                inputs=usual.sample_inputs,
+                inputs=slot.inputs or usual.sample_inputs,
                 outputs=usual.sample_outputs,
             )
         if part.kind not in slot.kinds:

@@ -95,7 +95,7 @@ def test_an_fr3_moves_in_each_mode_reacts_is_lost_and_comes_back(
     assert client.executor_status().clock == "hardware", "the robot's packets drive the loop"
     np.testing.assert_allclose(position(client), START, atol=0.01)
 
-    with client.session("gripper") as session:
+    with client.session("gripper", lease_s=PATIENCE) as session:
         openings = {"open": 1.0, "close": 0.0}
         session.add(*(Action(name, "move_gripper", opening=opening) for name, opening in openings.items()))
         for name, opening in openings.items():
@@ -103,7 +103,7 @@ def test_an_fr3_moves_in_each_mode_reacts_is_lost_and_comes_back(
             until(partial(fingers_are_at, client, 0.04 * opening), f"the hand to {name}")
             until(lambda: client.value("hand_state.is_moving") == 0.0, "its end")
 
-    with client.session("arm") as session:
+    with client.session("arm", lease_s=PATIENCE) as session:
         goal = START + [0.0, 0.0, 0.0, 0.0, 0.3, 0.0, 0.2]
         session.add(Action("move", "move_joint", position=goal.tolist()))
         session.start("move")
@@ -169,7 +169,7 @@ def test_an_fr3_moves_in_each_mode_reacts_is_lost_and_comes_back(
     until(cleared, "a robot that is connected anew")
     until(lambda: np.isfinite(position(client)).all(), "its states")
     client.enable("arm")
-    with client.session("arm") as session:
+    with client.session("arm", lease_s=PATIENCE) as session:
         session.add(Action("again", "move_joint", position=(position(client) + [0, 0, 0, 0, 0, 0, 0.1]).tolist()))
         session.start("again")
         session.wait_until("again.is_settled", timeout_s=PATIENCE)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 
 import pytest
 
 from robot_rt_control.client import Action, Client, MotionCommand, MotionGroup
 from robot_rt_control.demo.demo_workcell import DemoWorkcell
+from robot_rt_control.vocabulary.errors import SessionError
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.usefixtures("own_domain")]
 
@@ -30,7 +32,7 @@ def started(pid: int) -> dict[str, int]:
 def move(client: Client) -> None:
     """By ordinary actions to joint positions and poses, by a trajectory so long that it becomes a motion group, and by
     groups that are planned to a position and at a velocity."""
-    with client.session("arm") as session:
+    with client.session("arm", lease_s=60.0) as session:
         q = [client.value(f"arm.commanded_position[{j}]") for j in range(7)]
         times = [0.001 * i for i in range(1001)]
         stay = Action("stay", "track_trajectory", times=times, positions=q * len(times))
@@ -50,14 +52,27 @@ def move(client: Client) -> None:
         session.wait_until("turn.is_settled", 60.0)
 
 
+def move_at_last(client: Client) -> None:
+    """On a busy machine the loop may hear nothing from the server for a while, and end the session."""
+    given_up = time.monotonic() + 600.0
+    while True:
+        try:
+            move(client)
+        except SessionError:
+            if time.monotonic() > given_up:
+                raise
+        else:
+            return
+
+
 def test_a_workcell_whose_code_is_in_the_cache_runs_without_the_compiler(tmp_path: Path) -> None:
-    arguments = ["--workcell", "arm7", "--no-frames"]
+    arguments = ["--workcell", "arm7", "--no-frames", "--priority", "0"]
     for turn in range(2):  # the first one compiles what the cache does not have yet
         with DemoWorkcell(arguments, tmp_path / f"{turn}.log") as workcell, Client("moves", timeout_s=60.0) as client:
             workcell.wait_until_ready(client, lambda _: None)
             pids = started(workcell.pid)
             seen = {name: libraries(pid) for name, pid in pids.items()}
-            move(client)
+            move_at_last(client)
             moved = {name: libraries(pid) for name, pid in pids.items()}
     assert {"robot_rt_control.realtime.executor.node", "robot_rt_control.server.node.node"} <= seen.keys()
     assert all("numpy" in loaded for loaded in seen.values()), "this test would find nothing"

@@ -100,7 +100,7 @@ def _prepare(action_type: type[ActionType], counted: Mapping[str, float]) -> tup
     parts: dict[str, PartFacts] = {}
     for slot in action_type.slots:
         described = PART_KINDS[slot.kinds[0]]
-        inputs, outputs = described.sample_inputs, described.sample_outputs
+        inputs, outputs = slot.inputs or described.sample_inputs, described.sample_outputs
         parts[slot.name] = PartFacts(sample_part(slot.kinds[0], name=slot.name, inputs=inputs, outputs=outputs))
     initial = np.zeros(1, _slots_dtype)
     for place, part in zip(initial[0].parts, parts.values(), strict=False):
