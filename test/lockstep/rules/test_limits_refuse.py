@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from robot_rt_control.actions.track_with_pose import TrackWithPose
 from robot_rt_control.client.actions import Action
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 from robot_rt_control.vocabulary.errors import DefinitionError
 
-ARM7 = Path(__file__).parents[3] / "config" / "arm7.yaml"
+CONFIG = Path(__file__).parents[3] / "config"
+ARM7 = CONFIG / "arm7.yaml"
 HOME = [0.0, 0.4, 0.0, -1.2, 0.0, 0.8, 0.0]
 BEYOND = [[3.2, *HOME[1:]], [*HOME[:3], 2.9, *HOME[4:]], [*HOME[:6], -3.2]]
 
@@ -59,6 +61,13 @@ GRIPPER: dict[str, tuple[dict[str, Any], str]] = {
     "grasp": ({"effort": 500.0}, "the effort is above its limit; expected at most 40; got 500"),
     "move_gripper": ({"opening": 1.5}, "parameter 'opening'"),
 }
+LED: dict[str, tuple[dict[str, Any], str]] = {
+    "position": ({"positions": [*HOME, 3.2, *HOME[1:]]}, "the position of joint"),
+    "velocity": ({"times": [0.0, 0.1], "positions": [*HOME, 1.5, *HOME[1:]]}, "is outside its limits"),
+    "aside": ({"speed": 9.0}, "its limit of velocity"),
+    "its acceleration": ({"acceleration": 90.0}, "its limit of acceleration"),
+}
+"""Of track_with_pose: what is led aside keeps the limits wherever it is."""
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +125,19 @@ def test_L6_grippers_are_asked_for_no_more_than_their_limits(cell: LockstepCell,
     assert words in str(refused.value)
 
 
+@pytest.mark.parametrize("limit", LED)
+def test_L6_a_motion_that_a_pose_leads_aside_is_refused_alike(limit: str) -> None:
+    parameters, words = LED[limit]
+    example: dict[str, Any] = {**TrackWithPose.example, "times": [0.0, 9.0], "positions": [*HOME, *HOME]}
+    slots = {"part": "arm", "pose": "camera"}
+    with LockstepCell(CONFIG / "push.yaml", hardware="mock") as cell:
+        session = cell.session("arm")
+        session.add(Action("within", "track_with_pose", parts=slots, **example))
+        with pytest.raises(DefinitionError) as refused:
+            session.add(Action("beyond", "track_with_pose", parts=slots, **{**example, **parameters}))
+        assert words in str(refused.value)
+
+
 def test_L6_every_built_in_action_is_looked_at(arm: LockstepCell) -> None:
-    known = {*GOALS, *OUTPUTS, *GRIPPER, *GROUPS, *WITHOUT_GOAL, *WHILE_IT_MOVES, *LAWS}
+    known = {*GOALS, *OUTPUTS, *GRIPPER, *GROUPS, *WITHOUT_GOAL, *WHILE_IT_MOVES, *LAWS, "track_with_pose"}
     assert {t.name for t in arm.types.all()} == known
