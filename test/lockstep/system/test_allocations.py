@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numba.core.runtime import _nrt_python, rtsys
 
+from robot_rt_control.actions.track_with_pose import TrackWithPose
 from robot_rt_control.client import Action, MotionCommand, MotionGroup, Reaction, Strategy
 from robot_rt_control.testing.lockstep_cell import LockstepCell
 
@@ -91,8 +92,8 @@ def test_the_counter_counts() -> None:
 
 
 def test_every_built_in_action_is_here(cell: LockstepCell) -> None:
-    here = {*ACTIONS, *IO_ACTIONS, *BENCH_ACTIONS, *STREAM_ACTIONS, *LAWS, BASE_ACTION, "motion_group", "change_tool"}
-    assert here == {t.name for t in cell.types.all()}
+    here = {*ACTIONS, *IO_ACTIONS, *BENCH_ACTIONS, *STREAM_ACTIONS, *LAWS, BASE_ACTION, TrackWithPose.name}
+    assert {*here, "motion_group", "change_tool"} == {t.name for t in cell.types.all()}
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -217,6 +218,23 @@ def test_a_tick_that_drives_a_base_allocates_nothing() -> None:
         assert session.value("a.is_following") == 1.0
         assert allocations(cell, 10) == allocations(cell, 1000)
         assert cell.active("base") == "a" and not cell.kinds("action_failed")
+
+
+def test_a_tick_that_a_pose_leads_allocates_nothing() -> None:
+    _nrt_python.memsys_enable_stats()
+    with LockstepCell(CONFIG / "push.yaml", hardware="mock") as cell:
+        session = cell.session("arm")
+        q = [float(each) for each in cell.part("arm")["commanded_position"][:7]]
+        parameters = {**TrackWithPose.example, "times": [0.0, 2.0], "positions": q * 2}
+        session.add(Action("a", TrackWithPose.name, parts={"part": "arm", "pose": "camera"}, **parameters))
+        for name in ("x", "y", "z", "qx", "qy", "qz", "qw"):
+            cell.set_sensor(f"camera/{name}", float(name == "qw"))
+        session.start("a")
+        cell.step(2)
+        assert cell.active("arm") == "a" and session.value("a.uses_pose") == 1.0
+        assert allocations(cell, 10) == allocations(cell, 900)
+        assert cell.active("arm") == "a" and not cell.kinds("action_failed")
+        assert abs(session.value("a.aside[1]")) > 1e-4
 
 
 def test_ticks_with_switches_commands_events_and_faults_allocate_nothing(cell: LockstepCell) -> None:
