@@ -9,8 +9,8 @@ import json
 import shutil
 import tempfile
 import threading
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from aiohttp import web
 
@@ -23,8 +23,7 @@ from robot_rt_control.vocabulary.errors import RobotControlError
 
 _SIMULATOR, _LIMIT_S = "robot_rt_control.testing.what_if", 300.0
 """The process, and the processor time [s] that it may take."""
-_MOST_RECORDS = 20_000
-_RECORDS_AT_ONCE = 1000
+MOST_RECORDS = 20_000
 _DONE: Json = {"success": True, "message": ""}
 
 
@@ -90,7 +89,7 @@ class WhatIfs:
         folder = tempfile.mkdtemp(prefix="robot_rt_control_what_if_")
         kept = False
         try:
-            found = call(_SIMULATOR, self._question(situation, folder), limit=_LIMIT_S, begun=self._begun)
+            found = call(_SIMULATOR, self._question(situation, folder), limit=_LIMIT_S, begun=partial(self._begun, own))
             recorded = Recorded(Path(folder, "what_if.mcap"))
             with self._lock:
                 if self._busy is not own:
@@ -105,16 +104,16 @@ class WhatIfs:
             raise
         finally:
             with self._lock:
-                self._process = None
                 if self._busy is own:
-                    self._busy = None
+                    self._busy = self._process = None
             if not kept:
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def _begun(self, process: PythonProcess) -> None:
+    def _begun(self, own: object, process: PythonProcess) -> None:
         with self._lock:
-            self._process = process
-            if self._busy is None:
+            if self._busy is own:
+                self._process = process
+            else:
                 process.kill()
 
     def end(self, person: str | None = None) -> Json:
@@ -126,9 +125,9 @@ class WhatIfs:
         with self._lock:
             if person not in (None, self._owner):
                 return dict(_DONE)
-            self._busy = None
             if self._process is not None:
                 self._process.kill()
+            self._busy = self._process = None
             self._forget()
         return dict(_DONE)
 
@@ -155,13 +154,9 @@ class WhatIfs:
 
     def _question(self, situation: Json, folder: str) -> Json:
         run = situation["run"]
-        records: list[Any] = []
-        while len(records) < _MOST_RECORDS:
-            answer = self._asked("read_runs", {"run": run, "first": len(records), "at_most": _RECORDS_AT_ONCE})
-            lines = answer.get("lines", ())
-            records += map(json.loads, lines)
-            if not lines or len(records) >= answer["total"]:
-                break
+        answer = self._asked("read_runs", {"run": run, "first": 0, "at_most": MOST_RECORDS})
+        if answer["total"] > MOST_RECORDS:
+            raise RobotControlError(f"run {run}", expected=f"at most {MOST_RECORDS} records", got=str(answer["total"]))
         skills = self._asked("list_skills", {"with_text": True}).get("skills", ())
         programs = self._robot.list_programs({"with_text": True}).get("programs", ())
         return {
@@ -169,7 +164,7 @@ class WhatIfs:
             "tick": situation["tick"],
             "text": situation["text"],
             "positions": situation["positions"],
-            "records": records,
+            "records": [json.loads(line) for line in answer["lines"]],
             "skills": [skill["text"] for skill in skills if skill["origin"] == "store" and skill["text"]],
             "programs": [each["text"] for each in programs if each["origin"] == "store" and each["text"]],
             "record": str(Path(folder, "what_if.mcap")),

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from robot_rt_control.blueprint.graph.events import Answer
-from robot_rt_control.blueprint.graph.plan import Call, Kind, Plan, read_path, shown_path
+from robot_rt_control.blueprint.graph.plan import Kind, Plan, read_path, shown_path
 from robot_rt_control.blueprint.runs.run_log import outputs_of, present_nodes, read_log
 from robot_rt_control.blueprint.text.calls import Calls
 from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
@@ -26,7 +26,7 @@ from robot_rt_control.blueprint.text.check import check_skill
 from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.model.workcell import workcell_schema
 from robot_rt_control.model.workcell.simulators import SIMULATOR, SIMULATORS
-from robot_rt_control.model.workcell.workcell import DRIVES, MOCK, Workcell, load_workcell
+from robot_rt_control.model.workcell.workcell import MOCK, Workcell, load_workcell
 from robot_rt_control.processes.call import answer
 from robot_rt_control.program.file import ProgramTemplate, library_template
 from robot_rt_control.program.library import library_programs
@@ -36,13 +36,13 @@ from robot_rt_control.recording.tick_reader import TickFile
 from robot_rt_control.server.offline_catalogue import offline_catalogue
 from robot_rt_control.testing.lockstep_blueprint import LockstepBlueprint
 from robot_rt_control.testing.lockstep_client import LockstepClient
-from robot_rt_control.text.document import Document
 from robot_rt_control.text.schema import read
-from robot_rt_control.vocabulary.capacities import MAX_WORKCELL_BYTES
-from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
+from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError, RobotControlError
 
 MOST_S = 60.0
 """[s] of simulated time at most."""
+MOST_RECORDS = 20_000
+"""Of a run, and of its simulation."""
 _TICKS = 50
 """Between two looks at questions."""
 Record = Mapping[str, Any]
@@ -58,7 +58,7 @@ class Moment:
         positions: joint, as in joint_states → position [rad or m].
         values: state variable → its value; those of sensors count.
         outputs: "seat.wish" → value: what earlier nodes had given.
-        answers: path of a question → its answer in that run.
+        answers: path of a question → the next answer that it got in that run, else the last one before.
         parts: for the roles.
         parameters: of the run.
     """
@@ -107,12 +107,14 @@ def moment_of(records: Sequence[Record], tick: int) -> Moment:
         raise DefinitionError(f"tick {tick}", expected="a tick in which a node of the run ran", got="none")
     begun = next((record for record in until if record["what"] == "run"), {})
     asked = {record["path"] for record in records if record["what"] == "question"}
-    ended = {record["path"]: record["result"] for record in reversed(records) if record["what"] == "ended"}
+    ended = [record for record in records if record["what"] == "ended" and record["path"] in asked]
+    answers = {record["path"]: record["result"] for record in ended if record["tick"] <= tick}
+    answers |= {record["path"]: record["result"] for record in reversed(ended) if record["tick"] > tick}
     return Moment(
         tick=tick,
         node=nodes[0],
         outputs=outputs_of(until),
-        answers={path: ended[path] for path in asked if path in ended},
+        answers=answers,
         parts=begun.get("roles", {}),
         parameters=begun.get("parameters", {}),
     )
@@ -192,6 +194,9 @@ def what_if(
             outcome = run.step(_TICKS)
             if outcome is not None or not _answered(run, moment, notes):
                 break
+            if len(run.records) >= MOST_RECORDS:
+                notes.append(f"It ends after {MOST_RECORDS} records.")
+                break
         return WhatIf(
             result=outcome.result if outcome is not None else "",
             failure=outcome is not None and outcome.failure,
@@ -215,12 +220,11 @@ def simulated(workcell: Path | str, moment: Moment, notes: list[str], *, simulat
         RobotControlError: a device of it would not be simulated.
     """
     read_first = load_workcell(workcell, MOCK)
-    document = Document.load(read_first.path, max_bytes=MAX_WORKCELL_BYTES)
-    content, _ = read(workcell_schema.WorkcellFile, document)
+    content, _ = read(workcell_schema.WorkcellFile, read_first.document)
     assert content is not None  # it was loaded
-    is_mock = {name: not set(SIMULATORS) & device.plugins.keys() for name, device in content.devices.items()}
-    hardware = ",".join([SIMULATOR, *(f"{name}={MOCK}" for name, mock in is_mock.items() if mock)])
-    hardware = MOCK if all(is_mock.values()) else hardware
+    plugins = {n: SIMULATOR if set(SIMULATORS) & d.plugins.keys() else MOCK for n, d in content.devices.items()}
+    general = SIMULATOR if SIMULATOR in plugins.values() else MOCK
+    hardware = ",".join([general, *(f"{name}={plugin}" for name, plugin in plugins.items())])
     named = read_first.joint_state_names()
     start: dict[str, list[float]] = {}
     for part in read_first.parts:
@@ -238,11 +242,11 @@ def simulated(workcell: Path | str, moment: Moment, notes: list[str], *, simulat
         start[part.name] = np.clip(
             positions, limits.position_lower[: part.dof], limits.position_upper[: part.dof]
         ).tolist()
-    found = load_workcell(workcell, hardware, simulator=simulator if hardware != MOCK else "", start=start)
-    wrong = [f"{d.name} on {d.plugin}" for d in found.devices if d.plugin not in (MOCK, DRIVES, *SIMULATORS)]
+    found = load_workcell(workcell, hardware, simulator=simulator if general == SIMULATOR else "", start=start)
+    wrong = [f"{d.name} on {d.plugin}" for d in found.devices if d.plugin not in (MOCK, *SIMULATORS)]
     if wrong:
         raise RobotControlError(f"workcell {found.path}", expected="only simulated devices", got=", ".join(wrong))
-    if any(not mock for mock in is_mock.values()):
+    if general == SIMULATOR:
         notes.append("Objects begin where the workcell file has them: where they were is not recorded.")
     return found
 
@@ -250,28 +254,21 @@ def simulated(workcell: Path | str, moment: Moment, notes: list[str], *, simulat
 def _catalogue(
     workcell: Workcell, text: str, skills: Iterable[str], programs: Iterable[str]
 ) -> tuple[SkillCatalogue, SkillTemplate]:
-    """The skills, and the blueprint, checked."""
+    """The skills, and the blueprint, checked. What cannot be read is left out: what calls it is refused by the check."""
     known = {name: library_template(name) for name in library_programs()}
     for other in programs:
-        program = ProgramTemplate(other)
-        known[program.name] = program
+        with contextlib.suppress(DefinitionError, ProgramError):
+            program = ProgramTemplate(other)
+            known[program.name] = program
     kept = {}
     for other in skills:
-        with contextlib.suppress(DefinitionError):  # a draft: what calls it is refused by the check
+        with contextlib.suppress(DefinitionError, ProgramError):
             skill = SkillTemplate(other)
             kept[skill.name] = skill
     found = SkillCatalogue(offline_catalogue(workcell), known, kept)
     template = SkillTemplate(text)
     check_skill(template, found)
     return found.with_skill(template), template
-
-
-def _calls(plan: Plan) -> Iterator[Call]:
-    waiting = [node.call for graph in plan.graphs.values() for node in graph.nodes.values()]
-    while waiting:
-        call = waiting.pop()
-        waiting += call.branches.values()
-        yield call
 
 
 def _check_plan(plan: Plan, catalogue: SkillCatalogue) -> None:
@@ -284,8 +281,9 @@ def _check_plan(plan: Plan, catalogue: SkillCatalogue) -> None:
         template = catalogue.find(name).template
         if name != plan.root and isinstance(template, SkillTemplate):
             check_skill(template, catalogue)
-    called = {call.skill for call in _calls(plan) if call.kind in (Kind.LEAF, Kind.GRAPH) and call.skill}
-    for name in sorted(called | set(plan.graphs)):
+    calls = [call for graph in plan.graphs.values() for node in graph.nodes.values() for call in node.call.inner()]
+    called = {call.skill for call in calls if call.kind in (Kind.LEAF, Kind.GRAPH)}
+    for name in sorted({*called, *plan.graphs} - {"", "say"}):
         template = catalogue.find(name).template
         is_ = template.content.is_ if isinstance(template, SkillTemplate) else None
         if is_ is not None and is_.made:
@@ -326,7 +324,7 @@ def _answer(question: dict[str, Any]) -> dict[str, Any]:
     tick = question["tick"]
     then = moment_of(records, tick)
     values = recorded_values(question["recording"], tick) if "recording" in question else question.get("values", {})
-    then = Moment(**{**vars(then), "values": values, "positions": question.get("positions", {})})
+    then = replace(then, values=values, positions=question.get("positions", {}))
     record = question.get("record")
     options = {key: question[key] for key in ("skills", "programs", "seconds", "simulator") if key in question}
     workcell = question.get("workcell") or TickFile(question["recording"]).about["workcell_file"]

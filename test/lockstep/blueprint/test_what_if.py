@@ -15,6 +15,7 @@ from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.command_line.offline_catalogue import offline_catalogue
 from robot_rt_control.processes.call import call
 from robot_rt_control.recording.tick_reader import TickFile
+from robot_rt_control.testing import what_if as what_if_module
 from robot_rt_control.testing.lockstep_blueprint import LockstepBlueprint
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.testing.what_if import Moment, moment_of, recorded_values, what_if
@@ -105,6 +106,33 @@ def test_sensors_that_are_not_simulated_keep_what_they_measured_and_questions_ge
     assert far.result == "" and 200 <= far.last - far.first + 1 <= 210, "it still waits"
     asks = what_if(REAL_BENCH, WAITING, Moment(tick=5, node="ask"))
     assert asks.result == "" and "ask asks, and nobody answered it then: it ends there." in asks.notes
+
+
+def test_it_says_texts_and_what_it_does_not_call_may_be_unreadable() -> None:
+    text = "name: says\nnodes:\n  a: {say: hello}\n"
+    found = what_if(REAL_BENCH, text, Moment(tick=5, node="a"), skills=["nodes: ["], programs=["name: y\nactions: 3\n"])
+    assert (found.result, found.said) == ("done", ["hello"])
+
+
+def test_a_question_gets_the_next_answer_that_it_got_then_else_the_last_one() -> None:
+    records: list[dict[str, Any]] = [
+        {"what": "run", "tick": 1, "roles": {}, "parameters": {}},
+        {"what": "node", "tick": 1, "path": "ask"},
+        {"what": "question", "tick": 1, "path": "ask"},
+        {"what": "ended", "tick": 2, "path": "ask", "result": "no_", "outputs": {}},
+        {"what": "node", "tick": 3, "path": "look"},
+        {"what": "ended", "tick": 9, "path": "ask", "result": "yes_", "outputs": {}},
+        {"what": "ended", "tick": 12, "path": "ask", "result": "no_", "outputs": {}},
+    ]
+    for tick, answer in ((1, "no_"), (5, "yes_"), (10, "no_"), (13, "no_")):
+        assert moment_of(records, tick).answers == {"ask": answer}, tick
+
+
+def test_records_without_end_end_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(what_if_module, "MOST_RECORDS", 100)
+    text = "name: runs_on\nnodes:\n  a: {log: x, then: b}\n  b: {wait: 0.001, then: a}\n"
+    found = what_if(REAL_BENCH, text, Moment(tick=5, node="a"), seconds=30.0)
+    assert found.result == "" and "It ends after 100 records." in found.notes and len(found.records) < 1000
 
 
 @pytest.mark.parametrize(

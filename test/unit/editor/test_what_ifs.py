@@ -16,6 +16,7 @@ import pytest
 from memory_robot import CONFIG, MemoryRobot
 from served_editor import Served, served
 
+from robot_rt_control.editor import what_ifs as what_ifs_module
 from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.ros.tick_batches import TickBatch, TickNames
 
@@ -122,10 +123,61 @@ def test_E34_one_at_a_time_and_a_cancel_ends_the_process(editor: Served, asked: 
     assert not refused["success"] and "one simulation at a time" in refused["message"]
     other = editor.enter(editor.server.keys.operate, "Ben")
     assert editor.post("what_if_end", cookie=other)[1]["success"]
-    assert not process.is_gone, "it is not Ben's"
+    assert what_ifs._process is process, "it is not Ben's"
     assert editor.post("what_if_end", cookie=cookie)[1]["success"]
     first.join(PATIENCE_S)
     assert answers[0]["message"] == "what if: it was cancelled" and process.is_gone
+
+
+def test_E34_what_is_cancelled_before_its_process_begins_ends_no_other_one(
+    editor: Served, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cookie = editor.enter(editor.server.keys.operate)
+    endless = {**asked, "text": LIFT.replace("wait: 0.2", "wait: 50")}
+    what_ifs, reads, goes_on = editor.server._what_ifs, threading.Event(), threading.Event()
+    question = what_ifs._question
+
+    def slow(*given: Any) -> Any:
+        monkeypatch.setattr(what_ifs, "_question", question)
+        reads.set()
+        assert goes_on.wait(PATIENCE_S)
+        return question(*given)
+
+    monkeypatch.setattr(what_ifs, "_question", slow)
+    answers: dict[str, Any] = {}
+
+    def ask(name: str) -> threading.Thread:
+        def post() -> None:
+            answers[name] = editor.post("what_if", endless, cookie=cookie)[1]
+
+        thread = threading.Thread(target=post)
+        thread.start()
+        return thread
+
+    first = ask("first")
+    assert reads.wait(PATIENCE_S)
+    assert editor.post("what_if_end", cookie=cookie)[1]["success"]
+    second = ask("second")
+    deadline = time.monotonic() + PATIENCE_S
+    while what_ifs._process is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process = what_ifs._process
+    goes_on.set()
+    first.join(PATIENCE_S)
+    assert answers["first"]["message"] == "what if: it was cancelled"
+    assert what_ifs._process is process, "the second one can still be ended"
+    assert editor.post("what_if_end", cookie=cookie)[1]["success"]
+    second.join(PATIENCE_S)
+    assert answers["second"]["message"] == "what if: it was cancelled" and process.is_gone
+
+
+def test_E34_a_run_with_too_many_records_is_refused(
+    editor: Served, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(what_ifs_module, "MOST_RECORDS", 1)
+    answer = editor.post("what_if", asked, cookie=editor.enter(editor.server.keys.operate))[1]
+    assert not answer["success"] and "at most 1 records" in answer["message"]
 
 
 def test_E34_it_ends_with_the_pages_of_who_asked(editor: Served, asked: dict[str, Any]) -> None:
