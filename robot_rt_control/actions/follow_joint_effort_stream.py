@@ -106,7 +106,7 @@ class FollowJointEffortStream(ActionType):
             state.effort[j] = towards(state.effort[j], state.goal.value[j], params.rate[j] * part.dt)
             part.effort_command[j] = state.effort[j] + weight
             speed, slow = part.velocity[j], params.slow_down_above[j]
-            if abs(speed) > slow:
+            if slow < math.inf and not abs(speed) <= slow:  # nor goes on without a damper that was asked for
                 part.effort_command[j] -= params.damping[j] * (speed - math.copysign(slow, speed))
         state.taken_over = 1.0
         part.command_mode = EFFORT

@@ -44,7 +44,7 @@ MAX_SEGMENTS = MAX_TRAJECTORY_POINTS - 1
 SLOWEST = 0.01
 """Default of the parameter `slowest`."""
 _START_TOO_FAR = int(Status.START_TOO_FAR)
-_STANDS = 5
+STANDS = 5
 """[ticks] After these nothing is left of the motion in what the next action continues from (T5)."""
 
 
@@ -313,7 +313,7 @@ class TrackTrajectory(ActionType):
         state.is_done = done
         if state.rate <= 0.0:
             state.standing += 1
-        state.is_stopped = state.standing >= _STANDS
+        state.is_stopped = state.standing >= STANDS
         state.progress = 1.0 if done else state.elapsed / params.total
         state.remaining_time = max(params.total - state.elapsed, 0.0)
         state.time_at_end = max(state.elapsed - params.total, 0.0)

@@ -5,13 +5,13 @@ import math
 import numpy as np
 
 from robot_rt_control.actions.following import JOINT_KINDS, POSITION, is_within, largest_difference, vanishing
-from robot_rt_control.actions.track_trajectory import point, slow_down
+from robot_rt_control.actions.track_trajectory import STANDS, point, slow_down
 from robot_rt_control.definitions.action_type import PER_JOINT, ActionType, Parameter, Slot, StateVariable
 from robot_rt_control.motion.profile import profile_dtype
 from robot_rt_control.motion_group.aside import Bounds, exceeded, slopes
 from robot_rt_control.motion_group.limits import part_limits
 from robot_rt_control.motion_group.retiming import keep_limits
-from robot_rt_control.motion_group.trajectory import curve_through, states_of
+from robot_rt_control.motion_group.trajectory import curve_through
 from robot_rt_control.native.realtime_code import realtime
 from robot_rt_control.vocabulary.capacities import MAX_FEEDBACK_STEPS
 from robot_rt_control.vocabulary.enums import PartKind, Status
@@ -26,9 +26,9 @@ _FAR, _TURNED = 0.1, 0.6
 """[m], [rad] A body that is farther from where it is planned is not led back: something else has happened."""
 _BRAKING = 0.8
 """Fraction of the acceleration with which the displacement could stop before its bound."""
+_UNIT = 0.02
+"""By how much the square of a quaternion's length may differ from 1."""
 _START_TOO_FAR = int(Status.START_TOO_FAR)
-_STANDS = 5
-"""[ticks], as of track_trajectory."""
 
 
 @realtime
@@ -36,6 +36,12 @@ def turn_between(a, b):
     """[rad] a - b, from -π to π."""
     d = a - b
     return d - 2.0 * math.pi * math.floor(d / (2.0 * math.pi) + 0.5)
+
+
+@realtime
+def is_near(deviation):
+    """Whether this is a deviation that can be led back, and numbers."""
+    return math.hypot(deviation[0], deviation[1]) <= _FAR and abs(deviation[2]) <= _TURNED
 
 
 @realtime
@@ -49,16 +55,18 @@ def measure(state, params, part, pose):
         age = max(age, pose.input_age[i])
         if not math.isfinite(pose.inputs[i]) or not math.isfinite(pose.input_age[i]):
             age = math.inf
+    x, y, z, w = pose.inputs[3], pose.inputs[4], pose.inputs[5], pose.inputs[6]
+    if not abs(x * x + y * y + z * z + w * w - 1.0) < _UNIT:
+        age = math.inf
     state.pose_age = age
     if not age <= params.longest_age:
         state.uses_pose = 0.0
     elif age < state.last_age + 0.5 * params.period:  # another one
         ticks = min(int(age / params.period + 0.5), min(state.count, _PAST - 1))
         # What it is compared with is the plan at the time of measurement.
-        t = max(state.elapsed - age * part.dt / params.period, 0.0) / params.step
+        t = state.path_time[(state.count - ticks) % _PAST] / params.step
         i = min(int(t), params.n_steps - 1)
         f = min(t - i, 1.0)
-        x, y, z, w = pose.inputs[3], pose.inputs[4], pose.inputs[5], pose.inputs[6]
         yaw = math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
         for k in range(_DEVIATIONS):
             planned = (1.0 - f) * params.body[i, k] + f * params.body[i + 1, k]
@@ -66,8 +74,7 @@ def measure(state, params, part, pose):
             state.measured[k] = found
             since = state.predicted[k] - state.past[(state.count - ticks) % _PAST, k] if ticks > 0 else 0.0
             state.deviation[k] = found + since
-        near = math.hypot(state.measured[0], state.measured[1]) <= _FAR and abs(state.measured[2]) <= _TURNED
-        state.uses_pose = 1.0 if near else 0.0
+        state.uses_pose = 1.0 if is_near(state.measured) and is_near(state.deviation) else 0.0
     state.last_age = age
 
 
@@ -85,6 +92,8 @@ def predict(state, params, i, tau):
     for k in range(_DEVIATIONS):
         state.deviation[k] += state.rates[k]
         state.predicted[k] += state.rates[k]
+    if not is_near(state.deviation):
+        state.uses_pose = 0.0
 
 
 @realtime
@@ -109,7 +118,6 @@ def lead_aside(state, params, i, tau, is_led):
         new = min(max(new, v - change), v + change)
         state.aside[c] = w + 0.5 * (v + new) * tau
         state.aside_velocity[c] = new
-        state.aside_acceleration[c] = (new - v) / tau
 
 
 @realtime
@@ -121,12 +129,13 @@ def feed_back(state, params, part, pose, tau):
         during = state.elapsed < params.n_steps * params.step
         for c in range(2):
             state.before[c] = state.aside_velocity[c]
-        if during and state.uses_pose != 0.0:  # what nobody corrects grows without end
+        if during and state.uses_pose != 0.0:  # without corrections the prediction diverges
             predict(state, params, i, tau)
         lead_aside(state, params, i, tau, during and state.uses_pose != 0.0)
     state.count += 1
     for k in range(_DEVIATIONS):
         state.past[state.count % _PAST, k] = state.predicted[k]
+    state.path_time[state.count % _PAST] = state.elapsed + tau
 
 
 @realtime
@@ -255,13 +264,13 @@ class TrackWithPose(ActionType):
         "standing": int,
         "last_age": float,
         "aside_velocity": (float, 2),
-        "aside_acceleration": (float, 2),
         "before": (float, 2),
         "deviation": (float, _DEVIATIONS),
         "predicted": (float, _DEVIATIONS),
         "rates": (float, _DEVIATIONS),
         "count": int,
         "past": (float, _PAST, _DEVIATIONS),
+        "path_time": (float, _PAST),
         "scratch": profile_dtype,
     }
 
@@ -295,8 +304,11 @@ class TrackWithPose(ActionType):
         if values["longest_age"] > longest:
             expected = f"at most {longest:.3g} s"
             raise DefinitionError(f"{where}: longest_age", expected=expected, got=f"{values['longest_age']:g} s")
+        if steps * step > times[-1] + 0.5 * period:
+            expected = f"tables that end with the trajectory, at {times[-1]:g} s"
+            raise DefinitionError(f"{where}: step", expected=expected, got=f"{steps * step:g} s")
         curve, limits = curve_through(times, position, velocity), part_limits(part)
-        keep_limits(where, curve, limits, slowest=1.0, most_points=n)  # it refuses
+        made = keep_limits(where, curve, limits, slowest=1.0, most_points=n)  # it refuses
         # A tick's rounding of the bound on its speed lets it go a little beyond.
         most = values["most"] + 4.0 * values["acceleration"] * period**2
         bounds = Bounds(most=most, speed=values["speed"], acceleration=values["acceleration"])
@@ -307,7 +319,7 @@ class TrackWithPose(ActionType):
         params.period, params.step = period, step
         for name in ("most", "speed", "acceleration", "longest_age", "start_tolerance", "tolerance"):
             params[name] = values[name]
-        _, _, (begin, end) = states_of(curve)
+        begin, end = made.a
         params.time[:n] = times
         params.position[:n, :dof], params.velocity[:n, :dof] = position, velocity
         params.begin[: n - 1, :dof], params.end[: n - 1, :dof] = begin, end
@@ -335,7 +347,7 @@ class TrackWithPose(ActionType):
         state.is_done = done
         if state.rate <= 0.0:
             state.standing += 1
-        state.is_stopped = state.standing >= _STANDS
+        state.is_stopped = state.standing >= STANDS
         state.progress = min(state.elapsed / params.total, 1.0)
         state.remaining_time = max(params.total - state.elapsed, 0.0)
         state.tracking_error = largest_difference(part.position, part.commanded_position, part.dof)
@@ -363,17 +375,19 @@ class TrackWithPose(ActionType):
         i = min(int(t / params.step), params.n_steps - 1)
         x = min(t / params.step - i, 1.0)
         for j in range(part.dof):
-            q, v, a = params.position[params.n_segments, j], 0.0, 0.0
+            q, v, a, flip = params.position[params.n_segments, j], 0.0, 0.0, 0.0
             if t < params.total:
                 q, v, a = point(params, state.segment, t, j)
             for c in range(2):
                 lead, slope = lead_of(params, c, i, x, j)
                 q += lead * state.aside[c]
                 v += lead * state.aside_velocity[c] + slope * state.aside[c]
-                a += lead * state.aside_acceleration[c] + 2.0 * slope * state.aside_velocity[c]
+                a += 2.0 * slope * state.aside_velocity[c]
+                flip += abs(lead) * params.acceleration
             state.goal[j] = q
             part.position_command[j] = q + vanishing(state.offset[j], state.offset_velocity[j], t)
-            state.path_velocity[j], state.path_acceleration[j] = v, a
+            # In a stop the displacement may accelerate either way in the next tick.
+            state.path_velocity[j], state.path_acceleration[j] = v, a - math.copysign(flip, v)
         part.command_mode = POSITION
         return 0
 

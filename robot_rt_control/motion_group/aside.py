@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from robot_rt_control.motion_group.curve import Curve
+from robot_rt_control.motion_group.curve import Curve, cubic
 from robot_rt_control.motion_group.limits import PlanLimits
 
 Array = NDArray[np.float64]
@@ -37,33 +37,31 @@ class Bounds:
 
 def slopes(lead: Array, step: float) -> Array:
     """(N + 1, 2, n) [1/s] derivatives of a table (N + 1, 2, n) at its rows [s]; the last one is 0."""
-    found = np.zeros_like(lead)
-    found[1:-1] = (lead[2:] - lead[:-2]) / (2.0 * step)
-    found[0] = (lead[1] - lead[0]) / step
+    found = np.gradient(lead, step, axis=0)
+    found[-1] = 0.0
     return found
 
 
-def cubic(lead: Array, slope: Array, step: float, times: Array) -> tuple[Array, Array, Array]:
+def along(lead: Array, step: float, times: Array) -> tuple[Array, Array, Array]:
     """(times, 2, n) the table, and its first two derivatives, at times [s]."""
-    i = np.clip((times / step).astype(int), 0, len(lead) - 2)
-    x = np.clip(times / step - i, 0.0, 1.0)[:, None, None]
-    a, b, da, db = lead[i], lead[i + 1], step * slope[i], step * slope[i + 1]
-    c2, c3 = 3.0 * (b - a) - 2.0 * da - db, 2.0 * (a - b) + da + db
-    inside = (times < step * (len(lead) - 1))[:, None, None]
-    first = np.where(inside, (da + x * (2.0 * c2 + 3.0 * x * c3)) / step, 0.0)
-    second = np.where(inside, (2.0 * c2 + 6.0 * x * c3) / step**2, 0.0)
-    return a + x * (da + x * (c2 + x * c3)), first, second
+    rows = step * np.arange(len(lead))
+    table = cubic(rows, lead.reshape(len(lead), -1), slopes(lead, step).reshape(len(lead), -1))
+    inside = (times < rows[-1])[:, None]
+    found = (table(np.minimum(times, rows[-1]), order) * (inside if order else 1.0) for order in range(3))
+    G, dG, ddG = (values.reshape(-1, *lead.shape[1:]) for values in found)
+    return G, dG, ddG
 
 
 def exceeded(curve: Curve, limits: PlanLimits, lead: Array, step: float, bounds: Bounds) -> str:
     """Which limit a joint may exceed, wherever the tool is moved within its bounds; empty: none."""
     end = float(curve.x[-1])
-    times = np.linspace(0.0, end, 1 + _LOOKS * max(len(curve.x), len(lead)))
+    knots = np.unique(np.clip(np.concatenate([curve.x, step * np.arange(len(lead))]), 0.0, end))
+    between = (knots[:-1, None] + np.diff(knots)[:, None] * np.linspace(0.0, 1.0, _LOOKS + 2)[1:-1]).ravel()
     # Accelerations may differ at both sides of a point, and of a row.
-    knots = np.concatenate([curve.x, step * np.arange(len(lead))])
-    times = np.unique(np.clip(np.concatenate([times, knots - _BESIDE, knots + _BESIDE]), 0.0, end - _BESIDE))
+    times = np.clip(np.concatenate([knots - _BESIDE, between, knots + _BESIDE]), 0.0, end - _BESIDE)
     q, v, a = (curve(times, order) for order in range(3))
-    G, dG, ddG = (np.abs(its).sum(axis=1) for its in cubic(lead, slopes(lead, step), step, times))
+    with np.errstate(over="ignore", invalid="ignore"):  # of tables that are refused below
+        G, dG, ddG = (np.abs(its).sum(axis=1) for its in along(lead, step, times))
     aside = G * bounds.most
     speed = np.abs(v) + G * bounds.speed + dG * bounds.most
     acceleration = np.abs(a) + G * bounds.acceleration + 2.0 * dG * bounds.speed + ddG * bounds.most
@@ -72,7 +70,7 @@ def exceeded(curve: Curve, limits: PlanLimits, lead: Array, step: float, bounds:
         ("velocity", speed - limits.velocity),
         ("acceleration", acceleration - limits.acceleration),
     ):
-        if (over > _ROUNDING).any():
+        if not (over <= _ROUNDING).all():  # what is no number is none within
             i, j = np.unravel_index(int(np.argmax(over)), over.shape)
             return f"joint {limits.names[j]!r} at {times[i]:.3f} s by {over[i, j]:.3g}: its limit of {name}"
     return ""

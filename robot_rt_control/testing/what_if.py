@@ -254,7 +254,7 @@ def simulated(workcell: Path | str, moment: Moment, notes: list[str], *, simulat
 def _catalogue(
     workcell: Workcell, text: str, skills: Iterable[str], programs: Iterable[str]
 ) -> tuple[SkillCatalogue, SkillTemplate]:
-    """The skills, and the blueprint, checked. What cannot be read is left out: what calls it is refused by the check."""
+    """The skills, and the blueprint, checked. What cannot be read is left out: the check refuses what calls it."""
     known = {name: library_template(name) for name in library_programs()}
     for other in programs:
         with contextlib.suppress(DefinitionError, ProgramError):

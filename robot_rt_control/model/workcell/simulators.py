@@ -14,6 +14,11 @@ SIMULATORS = ("pybullet", "mujoco")
 VARIABLE = "ROBOT_RT_CONTROL_SIMULATOR"
 
 
+def installed_simulators() -> tuple[str, ...]:
+    """Names of the simulators that are installed, in the order of SIMULATORS."""
+    return tuple(name for name in SIMULATORS if importlib.util.find_spec(name) is not None)
+
+
 def default_simulator() -> str:
     """The simulator that `simulator` means if none is chosen: that of $ROBOT_RT_CONTROL_SIMULATOR, else the first one
     that is installed.
@@ -25,9 +30,8 @@ def default_simulator() -> str:
         if chosen not in SIMULATORS:
             raise DefinitionError(f"${VARIABLE}", expected=unknown("simulator", chosen, SIMULATORS), got=repr(chosen))
         return chosen
-    for name in SIMULATORS:
-        if importlib.util.find_spec(name) is not None:
-            return name
+    if installed := installed_simulators():
+        return installed[0]
     expected = "one of these Python packages to be installed: " + ", ".join(SIMULATORS)
     raise DefinitionError("simulator", expected=expected, got="none", hint="pip install mujoco")
 

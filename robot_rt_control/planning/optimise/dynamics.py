@@ -370,13 +370,15 @@ class Dynamics:
             found.append(float(contact_model.inward_normal(pair.face, face_R) @ self._support(pair, face_R)))
         return np.array(found)
 
-    def moves(self, geom: int, joints: Array) -> Array:
+    def moves(self, geom: int, joints: Array, axes: Array | None = None) -> Array:
         """(directions, N + 1, n) motion of the joints (N + 1, n) that moves a geometry by 1 m without turning it.
 
-        Directions are those across gravity, or all three without gravity.
+        Args:
+            axes: (directions, 3); None: those across gravity, or all three without gravity.
         """
         up = np.asarray(self.scene.model.opt.gravity)
-        axes = np.linalg.svd(up[None])[2][1:] if np.linalg.norm(up) > 0.0 else np.eye(3)
+        if axes is None:
+            axes = np.linalg.svd(up[None])[2][1:] if np.linalg.norm(up) > 0.0 else np.eye(3)
         result = np.zeros((len(axes), *joints.shape))
         for i, q in enumerate(joints):
             found = self.placement(geom, q)

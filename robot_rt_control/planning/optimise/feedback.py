@@ -14,6 +14,8 @@ are not.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,6 +38,10 @@ _MOST, _SPEED, _ACCELERATION = (0.03, 0.02, 0.01), 0.1, 2.0
 _SLOWEST = 0.1
 """below this fraction of speed and acceleration there is no feedback."""
 _SHRINK = 0.8
+_ROUNDED = 1.1
+"""`track_with_pose` lets a displacement go a little beyond its bound, by how much a tick rounds."""
+_LEVEL = 0.7
+"""Largest part of the body's x axis along gravity: its turn is that of this axis."""
 _ON_THE_WAY = 0.02
 """Weight of the body's deviation in each control step, per that at the end."""
 _ACCURACY = 0.003
@@ -53,7 +59,7 @@ _W = 4
 
 
 def feedback(problem: Problem, dynamics: Dynamics, plan: Plan, about: Trajectory) -> Feedback | None:
-    """Of a plan; None: it has none.
+    """The feedback of a plan; None: it cannot have one.
 
     Plans have feedback if one part's joints, driven by velocity, push a free body on the ground with one geometry, in
     control steps of at most 0.1 s, and if the joints' limits and what stands around leave room to move aside.
@@ -73,7 +79,9 @@ def feedback(problem: Problem, dynamics: Dynamics, plan: Plan, about: Trajectory
     short = problem.task.control_step <= _LONGEST + 1e-9
     if not short or plan.header["steps"] > MAX_FEEDBACK_STEPS or not about.finite:
         return None
-    lead = _along_world(dynamics.moves(geoms.pop(), about.joint_position))
+    if np.abs(about.body_rotation[:, 2, 0]).max() > _LEVEL:
+        return None
+    lead = dynamics.moves(geoms.pop(), about.joint_position, np.eye(3)[:2]).transpose(1, 0, 2)
     bounds = _room(problem, plan, about, lead)
     if bounds is None:
         return None
@@ -92,12 +100,6 @@ def feedback(problem: Problem, dynamics: Dynamics, plan: Plan, about: Trajectory
     return None if found.misfit(len(A), problem.n) else found
 
 
-def _along_world(moves: Array) -> Array:
-    """(N + 1, 2, n) of moves (2, N + 1, n) along the axes across gravity: those of `Dynamics.moves`."""
-    axes = np.linalg.svd(np.array([[0.0, 0.0, -1.0]]))[2][1:, :2]
-    return np.einsum("ca,cin->ian", axes, moves)
-
-
 def _room(problem: Problem, plan: Plan, about: Trajectory, lead: Array) -> Bounds | None:
     """The greatest bounds with which joints keep their limits, and links clear of what they must not touch."""
     actuated, step = problem.scene.actuated, problem.task.control_step
@@ -114,7 +116,7 @@ def _room(problem: Problem, plan: Plan, about: Trajectory, lead: Array) -> Bound
         factor = 1.0
         while factor > _SLOWEST:
             bounds = Bounds(most=most, speed=max(factor, 0.5) * _SPEED, acceleration=factor * _ACCELERATION)
-            if not exceeded(curve, limits, lead, step, bounds):
+            if not exceeded(curve, limits, lead, step, replace(bounds, most=_ROUNDED * most)):
                 return bounds
             factor *= _SHRINK
     return None

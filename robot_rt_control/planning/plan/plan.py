@@ -276,7 +276,9 @@ class Plan:
 
     def body_tolerances(self, led: bool) -> tuple[float, float]:
         """[m], [rad] How far the body may be from the planned start, if feedback leads the motion, or not."""
-        return (LED_TOLERANCE, LED_TURN_TOLERANCE) if led else (BODY_TOLERANCE, TURN_TOLERANCE)
+        if not led or self.feedback is None:
+            return BODY_TOLERANCE, TURN_TOLERANCE
+        return max(BODY_TOLERANCE, min(LED_TOLERANCE, float(self.feedback.bounds[0]))), LED_TURN_TOLERANCE
 
     def _other_workcell(self, digest: int | None) -> Iterable[DefinitionError]:
         if digest is not None and digest != self.header["workcell"]:
@@ -377,7 +379,7 @@ class Plan:
         planner's engine differs by, which grows with the way."""
         offset = np.array(self.header.get("offset", (0.0, 0.0, 0.0)))[:2]
         moved = np.linalg.norm(self.body_position[:, :2] - self.body_position[0, :2], axis=1)
-        share = moved / max(float(moved[-1]), LEAST_WAY)
+        share = np.minimum(moved / max(float(moved[-1]), LEAST_WAY), 1.0)
         turn = np.unwrap(np.arctan2(self.body_rotation[:, 1, 0], self.body_rotation[:, 0, 0]))
         return np.column_stack([self.body_position[:, :2] - share[:, None] * offset, turn])
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from robot_rt_control.model.workcell.simulators import SIMULATORS, default_simulator
+from robot_rt_control.model.workcell.simulators import default_simulator, installed_simulators
 from robot_rt_control.planning.plan.plan import Plan
 from robot_rt_control.processes.errors import error_of
 from robot_rt_control.processes.python import import_path
@@ -45,7 +44,7 @@ class Player:
     @property
     def others(self) -> tuple[str, ...]:
         """Names of the installed simulators that `play` does not take by itself."""
-        return tuple(name for name in SIMULATORS if find_spec(name) is not None and name != default_simulator())
+        return tuple(name for name in installed_simulators() if name != default_simulator())
 
     def play(
         self,

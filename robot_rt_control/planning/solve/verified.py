@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -62,7 +63,7 @@ def solve(
     player: Callable[[], Player] = Player,
     **options: Any,
 ) -> Result:
-    """Plan, and verify what was planned: `success` says that both engines agree, in all worlds.
+    """Plan, and verify what was planned: `success` says that all engines agree, in all worlds.
 
     Args:
         progress, cancel: as of `planner.plan`; `cancel` also breaks a verification off.
@@ -90,7 +91,8 @@ def solve(
                     second = verifying.aimed(verifying.verified(other), progress)
                     if _rank(second) < _rank(found):
                         found, result = second, other
-            found = led(found, task, settings, scene=verifying.scene, check=verifying.check)
+            with suppress(Broken):  # it is verified; then it has no feedback
+                found = led(found, task, settings, scene=verifying.scene, check=verifying.check)
         except Broken:
             return replace(result, success=False, message="cancelled: planned, not verified")
     remarks = filter(None, [*found.lacking, result.message])

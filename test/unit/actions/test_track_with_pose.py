@@ -51,8 +51,9 @@ class Followed:
         self.see()
         self.h.start()
 
-    def see(self, x: float = 0.0, y: float = 0.0, yaw: float = 0.0, age: float = 0.0) -> None:
-        self.camera.live.inputs[:7] = x, y, 0.04, 0.0, 0.0, math.sin(yaw / 2), math.cos(yaw / 2)
+    def see(self, x: float = 0.0, y: float = 0.0, yaw: float = 0.0, age: float = 0.0, length: float = 1.0) -> None:
+        """`length`: of the quaternion."""
+        self.camera.live.inputs[:7] = x, y, 0.04, 0.0, 0.0, length * math.sin(yaw / 2), length * math.cos(yaw / 2)
         self.camera.live.input_age[:7] = age
 
     def steps(self, ticks: int) -> list[np.ndarray]:
@@ -107,7 +108,17 @@ def test_the_displacement_and_the_joints_keep_their_bounds_however_the_pose_jump
 
 
 @pytest.mark.parametrize(
-    "seen", [{"age": 0.21}, {"y": math.nan}, {"age": math.nan}, {"y": 0.11}, {"yaw": 0.7}, {"age": math.inf}]
+    "seen",
+    [
+        {"age": 0.21},
+        {"y": math.nan},
+        {"age": math.nan},
+        {"y": 0.11},
+        {"yaw": 0.7},
+        {"age": math.inf},
+        {"length": 0.0},
+        {"length": 2.0},
+    ],
 )
 def test_an_old_unknown_or_far_pose_leads_nothing_and_the_next_good_one_does(seen: dict[str, float]) -> None:
     its = Followed()
@@ -168,6 +179,37 @@ def test_a_model_that_runs_away_while_there_is_no_pose_does_not_move_the_tool() 
     assert its.h.state.uses_pose == 1.0 and np.isfinite(its.commanded).all() and np.isfinite(its.h.state.aside).all()
 
 
+def test_a_model_of_huge_numbers_leads_nothing() -> None:
+    model = np.zeros((STEPS, 3, 7))
+    model[:, 1, 5] = model[:, 1, 4] = 1e300
+    model[:, 0, 5] = -1e300
+    its = Followed(model=model.ravel().tolist())
+    its.see(y=0.01)
+    its.steps(ticks(its.h, 0.5))
+    assert np.isfinite(its.commanded).all() and np.abs(its.h.state.aside).max() < MOST
+
+
+@pytest.mark.parametrize("flip", range(1, 61, 3))
+def test_the_joints_keep_their_limits_in_a_stop_while_the_pose_jumps(flip: int) -> None:
+    """A trajectory that leaves no more room: of joint 1, which the displacement moves as well."""
+    far = np.array(BENT)
+    far[1] += 0.88
+    gain = np.zeros((STEPS, 2, 7))
+    gain[:, 0, 4] = -1000.0
+    its = Followed(positions=[*BENT, *far], acceleration=4.5, speed=0.15, most=0.03, gains=gain.ravel().tolist())
+    part = its.h.part("part")
+    its.steps(445)
+    its.see(x=0.09)
+    its.steps(5)
+    its.h.signal("stop")
+    for tick in range(600):
+        if tick == flip:
+            its.see(x=-0.09)
+        its.steps(1)
+        assert (np.abs(part.commanded_acceleration[:7]) <= part.acceleration_limit[:7] * (1.0 + 1e-6)).all(), tick
+    assert its.h.state.is_stopped == 1.0
+
+
 def test_a_stop_comes_to_rest_on_the_way_and_speed_0_stands() -> None:
     its = Followed()
     its.see(y=0.01)
@@ -196,7 +238,9 @@ def test_a_stop_comes_to_rest_on_the_way_and_speed_0_stands() -> None:
         ({"body": [0.0] * 32}, "number of body"),
         ({"longest_age": 10.0}, "longest_age"),
         ({"times": [0.0, 0.0]}, "times"),
-        ({"times": [0.0, 0.1]}, "limit"),
+        ({"times": [0.0, 0.1], "step": 0.01}, "limit"),
+        ({"times": [0.0, 0.9]}, "tables that end with the trajectory, at 0.9 s; got 1 s"),
+        ({"lead": np.resize([1e308, -1e308], LEAD.size).tolist()}, "limit"),
     ],
 )
 def test_what_does_not_fit_is_refused(changed: dict[str, Any], said: str) -> None:
