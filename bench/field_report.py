@@ -83,7 +83,7 @@ def _row(name: str, rows: Sequence[Row]) -> list[str]:
     others = [1e3 * row["error_to_target"] for its in solved for row in its.get("replays", ()) if "peak" in row]
     return [
         name, str(len(rows)), *(str(states[state]) for state in (SOLVED, NOT_VERIFIED, NOT_SOLVED)),
-        str(states[IMPOSSIBLE] + states[REFUSED] + states[BROKEN]), str(sum(map(is_false, rows))),
+        str(states[IMPOSSIBLE] + states[REFUSED]), str(sum(map(is_false, rows))),
         _median([its["processor"] for its in rows], 1),
         _median([1e3 * its["verified_by"]["error_to_target"] for its in solved], 2), _median(others, 2),
         _median([its["verified_by"]["peak"] for its in solved], 1),
@@ -98,8 +98,10 @@ def _median(values: Sequence[float], digits: int) -> str:
 def _goals(rows: Sequence[Row]) -> list[Goal]:
     beside = f"load {max(its.get('load', 0.0) for its in rows):.0f}, {len(rows)} tasks"
     share, false = _states(rows)[SOLVED] / len(rows), sum(map(is_false, rows))
+    broken = _states(rows)[BROKEN]
     found = [
         Goal(figure="false successes", aim="0", measured=str(false), met=false == 0, beside=beside),
+        Goal(figure="tracebacks", aim="0", measured=str(broken), met=broken == 0, beside=beside),
         Goal(figure="solved", aim=">= 95 %", measured=f"{share:.0%}", met=share >= 0.95, beside=beside),
     ]
     if worse := [its for its in map(is_worse, rows) if its is not None]:

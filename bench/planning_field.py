@@ -136,7 +136,10 @@ class Field:
             if result.success and result.plan is not None:
                 its["replays"] = self._replays(result.plan, file)
             if task.line is not None:
-                its["script"] = self._script(task.line, file)
+                try:
+                    its["script"] = self._script(task.line, file)
+                except (RobotControlError, TimeoutError) as error:  # it says nothing of the plan
+                    its["script_failed"] = str(error)
         except RobotControlError as error:
             its |= {"state": field_report.REFUSED, "message": str(error), "processor": self.stop.used}
         except Exception:

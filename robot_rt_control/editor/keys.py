@@ -53,6 +53,8 @@ class Person:
     under_way: int = 0
     """Requests that wait for the robot."""
     sockets: int = 0
+    visits: int = 0
+    """How many pages have come."""
 
     def __post_init__(self) -> None:
         rate, burst = _EDITORS_GOALS if self.may_operate else _WATCHERS_GOALS

@@ -46,11 +46,11 @@ def add_arguments(made: argparse.ArgumentParser, *, view: bool = False) -> None:
     made.add_argument("--certificate", type=Path, help="file, PEM")
     made.add_argument("--key", type=Path, help="file of its key, PEM")
     made.add_argument("--namespace", default="", help="of the workcell's nodes")
-    made.add_argument("--workcell", type=Path, metavar="FILE", help="the workcell file, to simulate what would have "
-                      "come of a change")  # fmt: skip
     if view:
-        made.set_defaults(view=True)
+        made.set_defaults(view=True, workcell=None)
     else:
+        made.add_argument("--workcell", type=Path, metavar="FILE", help="the workcell file, to simulate what would "
+                          "have come of a change")  # fmt: skip
         made.add_argument("--view", action="store_true", help="print the links of the view of the workcell alone")
 
 

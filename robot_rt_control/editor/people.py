@@ -54,6 +54,7 @@ class People:
 
     def came(self, person: Person) -> None:
         person.sockets += 1
+        person.visits += 1
         self.here[person.id] = person
         if person is self.operator:
             self._away_since = None

@@ -38,9 +38,11 @@ class Recent:
         self._under_way: list[str] = []
         """Runs of blueprints."""
         self._shown: set[str] | None = None
-        """All that the last state had, ended ones among them; None: none has come."""
+        """Runs in the last state, ended ones included; None: no state has come."""
+        self._tick = 0
+        """Of the last state."""
         self._earlier: set[str] = set()
-        """Runs that another executor may have begun: ticks of their records are others."""
+        """Runs of an earlier executor: the ticks in their records are of another count."""
         self.forget()
 
     def forget(self) -> None:
@@ -80,8 +82,12 @@ class Recent:
         self.last = int(ticks[-1])
         self.first = max(self.first or int(ticks[0]), self.last - self._capacity + 1)
 
-    def saw(self, nodes: Iterable[Json]) -> None:
-        """Take the runs of a state of the executor of blueprints, as msg/BlueprintState."""
+    def saw(self, nodes: Iterable[Json], tick: int) -> None:
+        """Take the runs of a state of the executor of blueprints, and its tick, as msg/BlueprintState."""
+        if tick < self._tick:  # the loop counts anew, also if nobody has looked since
+            self._earlier |= self._shown or set()
+            self._runs = {run: None for run in self._runs if run not in self._earlier}
+        self._tick = tick
         states = {str(node["run"]): node["state"] for node in nodes if not node["path"]}
         self._under_way = [run for run, state in states.items() if state != "ended"]
         new = states.keys() - (states.keys() if self._shown is None else self._shown)  # may have ended at once

@@ -300,12 +300,12 @@ class EditorServer:
             self.people.left(person)
             if not person.sockets:
                 self._operating.jogs.end(person, "the page is gone")
-                asyncio.get_running_loop().call_later(_UNWATCHED_S, self._gone, person)
+                asyncio.get_running_loop().call_later(_UNWATCHED_S, self._gone, person, person.visits)
             self._publish()
 
-    def _gone(self, person: Person) -> None:
-        """The last page of a person went some time ago; perhaps another one has come."""
-        if not person.sockets:
+    def _gone(self, person: Person, visits: int) -> None:
+        """The last page of a person went some time ago."""
+        if person.visits == visits:  # no other one has come
             asyncio.get_running_loop().run_in_executor(None, self._what_ifs.end, person.id)
 
     # --- replies --------------------------------------------------------------------------------
@@ -483,7 +483,7 @@ class EditorServer:
         if {**self._blueprints, **time} == found:  # published again, so that its silence would be noticed
             return
         self._blueprints = found
-        self._timelines.recent.saw(found.get("nodes", ()))
+        self._timelines.recent.saw(found.get("nodes", ()), found.get("tick", 0))
         if self.watchers.runs:
             self._logs.update()
         else:

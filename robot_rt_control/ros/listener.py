@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 import time
 import traceback
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from rclpy._rclpy_pybind11 import InvalidHandle
@@ -101,13 +101,24 @@ class Listener:
                 self._stopped.wait(early)
             last = time.monotonic()
             for subscription in ready:
-                try:
-                    for message in take_all(subscription):
-                        subscription.callback(message)
-                except InvalidHandle:
-                    continue  # it has been destroyed
-                except Exception:  # it must not end the thread
-                    self._on_error(traceback.format_exc())
+                self._serve(subscription)
+
+    def _serve(self, subscription: Any) -> None:
+        messages: list[Any] = []
+        with self._reported():
+            messages = take_all(subscription)
+        for message in messages:  # one that fails takes no other one along
+            with self._reported():
+                subscription.callback(message)
+
+    @contextmanager
+    def _reported(self) -> Iterator[None]:
+        try:
+            yield
+        except InvalidHandle:
+            pass  # it has been destroyed
+        except Exception:  # it must not end the thread
+            self._on_error(traceback.format_exc())
 
     def _wait(self) -> list[Any]:
         """Sleep until there are messages, or something else has changed. Returns the subscriptions with messages."""

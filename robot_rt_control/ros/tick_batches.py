@@ -23,7 +23,7 @@ MAX_ROWS = 500
 MAX_WORDS = 1 << 22
 """Rows times columns of a batch at most: a column that does not change takes no room in the message, but does here."""
 _SHORTEST_S, _LONGEST_S = 1e-6, 60.0
-"""No loop's period is shorter, or so long [s]."""
+"""[s] A loop's period is at least the first, and less than the second."""
 _HEAD = struct.Struct("<4I")
 """Version of the names, rows, columns, bytes of the JSON at the end."""
 

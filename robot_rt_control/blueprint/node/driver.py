@@ -42,6 +42,8 @@ class Driver:
         self._publishing = threading.Lock()
         self.executor: Executor | None = None
         self.problem = "the workcell has not been reached yet"
+        self._trace = ""
+        """Of the last unexpected failure."""
         self._wake, self._closing = threading.Event(), threading.Event()
         self._last: ExecutorState | None = None
         self._thread = threading.Thread(target=self._run, name="blueprints", daemon=True)
@@ -84,6 +86,7 @@ class Driver:
                 self.executor, self.problem = self._connect(self.wake), ""
             self.executor.update()
             self._publish_change(self.executor)
+            self._trace = ""
             return self.executor.is_idle
         except RobotControlError as error:
             if str(error) != self.problem:
@@ -94,7 +97,9 @@ class Driver:
                     self._publish(nothing(self.problem))
             time.sleep(_RUNNING_S)
         except Exception:  # any mistake of ours: it must not end, parts would stay with runs that nobody drives
-            self._log(f"the executor of blueprints failed unexpectedly:\n{traceback.format_exc()}")
+            if (trace := traceback.format_exc()) != self._trace:  # it would be the same some 50 times a second
+                self._trace = trace
+                self._log(f"the executor of blueprints failed unexpectedly:\n{trace}")
             time.sleep(_RUNNING_S)
         return False
 

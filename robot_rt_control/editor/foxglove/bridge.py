@@ -112,7 +112,7 @@ class Bridge:
         self._offered: dict[str, _Offered] = {}
         self._refused: set[str] = set()
         self._stamp_ns: int | None = None
-        """The last time that a message told, in the workcell's time; a simulation that begins anew goes back."""
+        """Time in the last message; goes back when a simulation restarts."""
         self._variables = StateVariables()
         self._introspected: tuple[Any, Any] | None = None
         self._logged: Any = None
@@ -167,9 +167,12 @@ class Bridge:
 
     def _look(self) -> None:
         """Offer the topics that are new, and follow those as their publishers now offer them."""
-        for offered in self._offered.values():
+        for offered in list(self._offered.values()):
             if offered.subscription is not None and self._profile(offered.topic) not in (None, offered.profile):
-                self._follow(offered, True)
+                try:
+                    self._follow(offered, True)
+                except Exception as error:
+                    self._refuse(offered, error)
         for topic, types in self._node.get_topic_names_and_types():
             if topic in self._offered or topic in self._refused or len(types) != 1:
                 continue
@@ -206,9 +209,7 @@ class Bridge:
             try:
                 busy |= self._hand_on(offered, offered.topic in anew)
             except Exception as error:  # its type cannot be imported, for example
-                del self._offered[offered.topic]
-                self._refused.add(offered.topic)
-                self._leave_out(offered.topic, offered.channel, partial(self._follow, offered), error)
+                self._refuse(offered, error)
         for made in list(self._made):
             try:
                 busy |= made.pump(anew)
@@ -216,6 +217,11 @@ class Bridge:
                 self._made.remove(made)
                 self._leave_out(made.channel.topic(), made.channel, made.follow, error)
         return busy
+
+    def _refuse(self, offered: _Offered, error: Exception) -> None:
+        del self._offered[offered.topic]
+        self._refused.add(offered.topic)
+        self._leave_out(offered.topic, offered.channel, partial(self._follow, offered), error)
 
     def _leave_out(self, topic: str, channel: Any, follow: Callable[[bool], object], error: Exception) -> None:
         _log.warning("topic %s is left out from now on: %s: %s", topic, type(error).__name__, error)

@@ -63,7 +63,7 @@ GRIPPER: dict[str, tuple[dict[str, Any], str]] = {
 }
 LED: dict[str, tuple[dict[str, Any], str]] = {
     "position": ({"positions": [*HOME, 3.2, *HOME[1:]]}, "the position of joint"),
-    "velocity": ({"times": [0.0, 0.1], "positions": [*HOME, 1.5, *HOME[1:]]}, "is outside its limits"),
+    "velocity": ({"times": [0.0, 1.0], "positions": [*HOME, 1.5, *HOME[1:]]}, "is outside its limits"),
     "aside": ({"speed": 9.0}, "its limit of velocity"),
     "its acceleration": ({"acceleration": 90.0}, "its limit of acceleration"),
 }

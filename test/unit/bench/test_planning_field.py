@@ -95,7 +95,8 @@ def test_the_report_counts_states_and_false_successes(tmp_path: Path):
     rows = [row(1, replays=[missed]), row(0), row(2, field_report.NOT_SOLVED), row(3, field_report.BROKEN)]
     options = Options(quick=False, output=tmp_path, console=Console(file=io.StringIO()))
     found = field_report.report(rows, options)
-    assert found.rows[0][:7] == ["all", "4", "2", "0", "1", "1", "1"]
+    assert found.rows[0][:7] == ["all", "4", "2", "0", "1", "0", "1"]
+    assert found.goals[1].figure == "tracebacks" and found.goals[1].measured == "1" and not found.goals[1].met
     assert found.data["false_successes"] == 1 and [its["number"] for its in found.data["tasks"]] == [0, 1, 2, 3]
     assert any("1.001 iiwa, box: FALSE SUCCESS: PyBullet, half the step: it did not" in note for note in found.notes)
     assert not found.goals[0].met and (tmp_path / "planning_field.png").is_file()

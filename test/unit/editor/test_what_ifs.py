@@ -186,12 +186,12 @@ def test_E34_it_ends_with_the_pages_of_who_asked(editor: Served, asked: dict[str
     assert found["success"]
     person = editor.server.keys.person(cookie)
     assert person is not None
-    person.sockets = 1
-    editor.loop.call_soon_threadsafe(editor.server._gone, person)
+    left = person.visits
+    person.visits += 1  # a page has come again meanwhile, and may be gone by now
+    editor.loop.call_soon_threadsafe(editor.server._gone, person, left)
     body = {"number": found["number"], "block": 0}
     assert editor.request("POST", "/api/what_if_joints", json.dumps(body), cookie=cookie)[0] == 200
-    person.sockets = 0
-    editor.loop.call_soon_threadsafe(editor.server._gone, person)
+    editor.loop.call_soon_threadsafe(editor.server._gone, person, person.visits)
     deadline = time.monotonic() + PATIENCE_S
     while editor.server._what_ifs._shown is not None:
         assert time.monotonic() < deadline
