@@ -10,7 +10,7 @@ import { Blocks } from './blocks.ts';
 import { PastStore } from './past.ts';
 import { Player } from './player.ts';
 import { MOST_EVENTS, pastEvent, type RecentAnswer } from './recent_wire.ts';
-import { WhatIf } from './what_if.ts';
+import { type Change, WhatIf } from './what_if.ts';
 import type { PastAbout, PastStop } from './wire.ts';
 
 /** [ms] between two questions for what is new. */
@@ -52,10 +52,10 @@ export class LivePast extends PastStore {
 
     // --- what if ---------------------------------------------------------------------------------
 
-    /** Simulate what would come of a text from the tick that is shown on. */
-    askWhatIf(run: string, name: string, text: string): void {
+    /** Simulate what would come of a change from the tick that is shown on. */
+    askWhatIf(change: Omit<Change, 'tick'>): void {
         if (!this.it || this.whatIf) return;
-        const asked = new WhatIf({ run, name, text, tick: this.it.player.tick }, () => {
+        const asked = new WhatIf({ ...change, tick: this.it.player.tick }, () => {
             if (this.whatIf !== asked) return;
             this.other = asked.ghost;
             this.followWhatIf();

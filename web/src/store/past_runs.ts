@@ -52,9 +52,7 @@ export class PastRuns {
         private readonly changes: Changes,
         private readonly docs: Documents,
         private readonly runs: Runs,
-    ) {
-        runs.recordsOfPast = (run) => this.logs.get(run)?.records ?? null;
-    }
+    ) {}
 
     /** Show the run of this moment in place of that of now; null: no more. A replay that a person opens stays. */
     show(moment: PastMoment | null): void {

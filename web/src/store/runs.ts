@@ -25,8 +25,6 @@ export class Runs {
     isRead = false;
     log: { run: string; records: LogRecord[] } = { run: '', records: [] };
     replay: Replay | null = null;
-    /** The log of a run of the past that is looked at; null: it is not here. */
-    recordsOfPast: (run: string) => readonly LogRecord[] | null = () => null;
     /** The run that a person wants to see, if there are several. */
     chosen = '';
     private readonly retry = new Retry();

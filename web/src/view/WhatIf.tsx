@@ -2,16 +2,9 @@ import { useSyncExternalStore } from 'react';
 
 import { t } from '../language/language.ts';
 import type { LivePast } from '../past/live_past.ts';
-import type { Doc } from '../store/documents.ts';
-import { pathIn, ranAs } from '../store/ran.ts';
+import { canGoBack } from '../past/what_if.ts';
+import { pathIn } from '../store/ran.ts';
 import { useStore } from '../store/store.ts';
-import type { LogRecord } from '../wire.ts';
-
-/** The text that ran; null: it is not known here. */
-function ranText(doc: Doc, records: readonly LogRecord[]): string | null {
-    const ran = ranAs(records, doc.shown.name);
-    return ran?.text ?? (ran && ran.version > 0 && ran.version === doc.basedOn ? doc.savedText : null);
-}
 
 /** What would have come of the text that is shown, from the moment that is shown on. */
 export function WhatIf({ past }: { past: LivePast }) {
@@ -36,7 +29,16 @@ export function WhatIf({ past }: { past: LivePast }) {
                 <button
                     className="wide"
                     disabled={why !== ''}
-                    onClick={() => replay && past.askWhatIf(replay.run, doc.shown.name, doc.history.text)}>
+                    onClick={() =>
+                        replay &&
+                        past.askWhatIf({
+                            run: replay.run,
+                            name: doc.shown.name,
+                            text: doc.history.text,
+                            doc: doc.key,
+                            before: it.drawn.textThatRan(replay.records) ?? null,
+                        })
+                    }>
                     {t('What if from here')}
                 </button>
                 <p className="quiet">
@@ -46,11 +48,10 @@ export function WhatIf({ past }: { past: LivePast }) {
         );
     }
     const { answer, change } = whatIf;
-    const records = it.runs.recordsOfPast(change.run);
-    const before = records && ranText(doc, records);
-    const discard = (): void => {
+    const canBack = canGoBack(change, doc);
+    const goBack = (): void => {
         past.endWhatIf();
-        if (before !== null && before !== doc.history.text && !doc.readOnly) it.docs.edit(() => before);
+        it.docs.edit((text) => change.before ?? text);
     };
     return (
         <section className="what-if" aria-label={t('What if')} aria-live="polite">
@@ -82,14 +83,16 @@ export function WhatIf({ past }: { past: LivePast }) {
                 </>
             )}
             <div className="row">
-                {answer && (
-                    <button className="primary" onClick={() => past.endWhatIf()}>
-                        {t('Keep the change')}
-                    </button>
+                {canBack && answer ? (
+                    <>
+                        <button className="primary" onClick={() => past.endWhatIf()}>
+                            {t('Keep the change')}
+                        </button>
+                        <button onClick={goBack}>{t('Back to the text that ran')}</button>
+                    </>
+                ) : (
+                    <button onClick={() => past.endWhatIf()}>{t(answer ? 'Close' : 'Cancel')}</button>
                 )}
-                <button onClick={answer ? discard : () => past.endWhatIf()}>
-                    {answer ? t('Discard') : t('Cancel')}
-                </button>
             </div>
         </section>
     );
