@@ -299,9 +299,11 @@ function Right() {
     useEffect(() => {
         if (state !== undefined && state !== 'ended') setTab('run');
     }, [state === undefined || state === 'ended']);
+    // One that follows the slider changes its run with it, and leaves the tab to who types in a form.
+    const replayed = it.runs.replay?.seek ? 'past' : it.runs.replay?.run;
     useEffect(() => {
-        if (question || it.runs.replay?.run) setTab('run');
-    }, [question, it.runs.replay?.run]);
+        if (question || replayed) setTab('run');
+    }, [question, replayed]);
     useEffect(() => {
         if ((it.docs.doc?.selection.length ?? 0) > 0 || it.docs.doc?.link) setTab('form');
     }, [selected]);
