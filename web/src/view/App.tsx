@@ -9,6 +9,7 @@ import { pathIn } from '../store/ran.ts';
 import { store, useStill, useStore } from '../store/store.ts';
 import { disconnect } from '../text/blueprint_edits.ts';
 import { arrangeAll, hasPlaces } from '../text/folds.ts';
+import { Boundary } from './Boundary.tsx';
 import { Canvas, openMenu } from './Canvas.tsx';
 import { Dialogs } from './dialogs/Dialogs.tsx';
 import { Entered } from './Entered.tsx';
@@ -142,7 +143,9 @@ export function App() {
                 </div>
             </Entered>
             <Notice />
-            <Dialogs />
+            <Boundary>
+                <Dialogs />
+            </Boundary>
         </>
     );
 }
