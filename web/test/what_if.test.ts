@@ -70,10 +70,16 @@ test('E34 a simulation is asked for with its loop, shown or refused in words, an
     assert.deepEqual([done.ghost?.about.first, done.ghost?.about.last], [13, 1013]);
     done.end();
     assert.equal(asked.at(-1)?.name, 'what_if_end');
-    page({});
+    const { asked: askedThen } = page({});
     const refused = new WhatIf(CHANGE, () => changes++);
     await refused.simulate(7);
     assert.deepEqual([changes, refused.answer, refused.ghost, refused.problem], [2, null, null, 'no what_if']);
+    refused.end();
+    assert.deepEqual(
+        askedThen.map((each) => each.name),
+        ['what_if'],
+        'the simulation of another page goes on',
+    );
 });
 
 test('E34 the text that ran is put back where the change was made, and with nothing else', async () => {

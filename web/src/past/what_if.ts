@@ -80,6 +80,7 @@ export class WhatIf {
     /** Put it away, or end it. */
     end(): void {
         this.ghost?.follow(null);
-        void ask<Answer>('what_if_end');
+        // After a refusal none is this page's, and another page's may be going on.
+        if (this.problem === '') void ask<Answer>('what_if_end');
     }
 }

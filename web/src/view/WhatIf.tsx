@@ -91,7 +91,9 @@ export function WhatIf({ past }: { past: LivePast }) {
                         <button onClick={goBack}>{t('Back to the text that ran')}</button>
                     </>
                 ) : (
-                    <button onClick={() => past.endWhatIf()}>{t(answer ? 'Close' : 'Cancel')}</button>
+                    <button onClick={() => past.endWhatIf()}>
+                        {t(answer || whatIf.problem !== '' ? 'Close' : 'Cancel')}
+                    </button>
                 )}
             </div>
         </section>
