@@ -50,11 +50,13 @@ function Ask({ past, doc, act }: Shown) {
     const isIn = replay?.seek !== undefined && pathIn(replay.records, doc.shown.name) === '';
     const why = !isIn
         ? t('Open the blueprint that ran at this moment to change it.')
-        : last?.what === 'end'
-          ? t('The run had ended at this moment.')
-          : doc.mistakes.some((mistake) => !mistake.warning)
-            ? t('The mistakes of the text first.')
-            : '';
+        : doc.readOnly
+          ? t('This text cannot be changed.')
+          : last?.what === 'end'
+            ? t('The run had ended at this moment.')
+            : doc.mistakes.some((mistake) => !mistake.warning)
+              ? t('The mistakes of the text first.')
+              : '';
     const ask = (): void => {
         if (!replay) return;
         past.askWhatIf({
@@ -73,6 +75,11 @@ function Ask({ past, doc, act }: Shown) {
             <p id={hint} className="quiet">
                 {why || t('Change a node, and see what would have come of it: simulated, nothing moves.')}
             </p>
+            {isIn && doc.readOnly && (
+                <button className="wide" onClick={act(() => it.docs.open(doc.history.text))}>
+                    {t('Open a copy that can be changed')}
+                </button>
+            )}
         </>
     );
 }
