@@ -53,9 +53,9 @@ function Ask({ past, doc, act }: Shown) {
         : doc.readOnly
           ? t('This text cannot be changed.')
           : last?.what === 'end'
-            ? t('The run had ended at this moment.')
+            ? t('The run had already ended at this moment.')
             : doc.mistakes.some((mistake) => !mistake.warning)
-              ? t('The mistakes of the text first.')
+              ? t('Correct the mistakes in the text first.')
               : '';
     const ask = (): void => {
         if (!replay) return;
@@ -73,7 +73,7 @@ function Ask({ past, doc, act }: Shown) {
                 {t('What if from here')}
             </button>
             <p id={hint} className="quiet">
-                {why || t('Change a node, and see what would have come of it: simulated, nothing moves.')}
+                {why || t('Change a node and simulate what would have happened. The robot does not move.')}
             </p>
             {isIn && doc.readOnly && (
                 <button className="wide" onClick={act(() => it.docs.open(doc.history.text))}>
@@ -101,17 +101,17 @@ function Simulated({ past, doc, act, whatIf: { answer, change, problem } }: Show
                     <p>
                         <b>
                             {answer.result === ''
-                                ? t('It had not ended after {time} s.', {
+                                ? t('The simulation had not ended after {time} s.', {
                                       time: ((answer.last - answer.first) * answer.about.period).toFixed(1),
                                   })
                                 : t('Ended: {result}', {
                                       result: answer.reason ? `${answer.result}: ${answer.reason}` : answer.result,
                                   })}
                         </b>{' '}
-                        {t('The transparent robot shows it, as the slider moves.')}
+                        {t('Move the slider: the transparent robot shows the simulation.')}
                     </p>
                     <details>
-                        <summary>{t('What was not taken over')}</summary>
+                        <summary>{t('Not simulated as it was')}</summary>
                         <ul>
                             {answer.notes.map((note) => (
                                 <li key={note}>{note}</li>
