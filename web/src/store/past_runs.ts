@@ -71,7 +71,7 @@ export class PastRuns {
         if (!this.moment || (replay && !replay.seek)) return;
         const { tick, seek, runs, whatIf } = this.moment;
         if (whatIf && tick >= whatIf.tick) {
-            const records = whatIf.records as LogRecord[];
+            const { records } = whatIf;
             const at = happenedUntil(records, tick);
             if (replay?.isWhatIf && replay.at === at && replay.records === records) return;
             this.runs.replay = { run: WHAT_IF, records, at, seek, isWhatIf: true };
@@ -80,7 +80,7 @@ export class PastRuns {
         }
         const logs = new Map(runs.map((run) => [run, this.logs.get(run)?.records ?? NO_RUN]));
         const run = runAt(logs, tick, this.docs.doc?.shown.name ?? '') ?? '';
-        const records = (logs.get(run) ?? NO_RUN) as LogRecord[];
+        const records = logs.get(run) ?? NO_RUN;
         const at = happenedUntil(records, tick);
         if (replay?.run === run && replay.at === at && replay.records === records) return;
         this.runs.replay = { run, records, at, seek };

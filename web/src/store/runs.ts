@@ -10,7 +10,7 @@ import { Retry } from './retry.ts';
 
 export interface Replay {
     run: string;
-    records: LogRecord[];
+    records: readonly LogRecord[];
     /** How many of them have happened. */
     at: number;
     /** It was simulated, and did not happen. */
