@@ -70,8 +70,9 @@ test('H18 the replay follows the moment that is shown, and goes with it', async 
         it.showPast({ tick, runs: ['r1'], seek: (wanted) => void sought.push(wanted) });
     show(500);
     assert.deepEqual([it.isPast, it.runs.replay?.run, it.runs.replay?.at], [true, '', 0], 'nothing of now is drawn');
+    assert.equal(it.runs.replay?.isAwaited, true, 'whether it had begun is not known before its log is here');
     await settled();
-    assert.equal(it.runs.replay?.run, '', 'it had not begun');
+    assert.deepEqual([it.runs.replay?.run, it.runs.replay?.isAwaited], ['', false], 'it had not begun');
     show(2100);
     assert.deepEqual([it.runs.replay?.run, it.runs.replay?.at], ['r1', 5]);
     assert.equal(it.drawn.comparedWith(it.runs.replay?.records ?? []), 'same');

@@ -82,8 +82,10 @@ export class PastRuns {
         const run = runAt(logs, tick, this.docs.doc?.shown.name ?? '') ?? '';
         const records = logs.get(run) ?? NO_RUN;
         const at = happenedUntil(records, tick);
-        if (replay?.run === run && replay.at === at && replay.records === records) return;
-        this.runs.replay = { run, records, at, seek };
+        const isAwaited = run === '' && runs.some((each) => !this.logs.get(each)?.records.length);
+        const isSame = replay?.run === run && replay.at === at && replay.records === records;
+        if (isSame && replay.isAwaited === isAwaited) return;
+        this.runs.replay = { run, records, at, seek, isAwaited };
         this.changes.tell();
     }
 

@@ -13,6 +13,8 @@ export interface Replay {
     records: readonly LogRecord[];
     /** How many of them have happened. */
     at: number;
+    /** No run is known yet that had begun: not all logs are here. */
+    isAwaited?: boolean;
     /** It was simulated, and did not happen. */
     isWhatIf?: boolean;
     /** Moves the slider of the robot's past, which this follows; of a replay by itself there is none. */

@@ -339,7 +339,12 @@ function PastRun() {
     const { replay } = it.runs;
     if (!replay?.seek) return null;
     const { seek, records, at } = replay;
-    if (replay.run === '') return <p className="quiet">{t('No run had begun at the moment that is shown.')}</p>;
+    if (replay.run === '')
+        return (
+            <p className="quiet">
+                {t(replay.isAwaited ? 'They are being read …' : 'No run had begun at the moment that is shown.')}
+            </p>
+        );
     const skill = skillOf(records);
     return (
         <section className="run-status replay past-run" aria-label={t('The run then')}>
