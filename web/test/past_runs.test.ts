@@ -110,3 +110,14 @@ test('H18 the records of a run that goes on come as they are written', async (co
     written = 7;
     assert.equal(await show(), 7);
 });
+
+test('H18 no more logs are read once now is shown', async () => {
+    const { it, asked } = page({ read_runs: { lines: tour(1000).map((each) => JSON.stringify(each)), total: 7 } });
+    it.showPast({ tick: 9000, runs: ['r1', 'r2', 'r3'], seek: () => undefined });
+    it.showPast(null);
+    await settled();
+    assert.deepEqual(
+        asked.filter((each) => each.name === 'read_runs').map((each) => each.request.run),
+        ['r3'],
+    );
+});

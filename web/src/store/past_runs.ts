@@ -93,8 +93,14 @@ export class PastRuns {
     private async read(runs: readonly string[]): Promise<void> {
         if (this.isReading) return;
         this.isReading = true;
-        for (const run of [...runs].reverse()) await this.readRest(run);
-        this.isReading = false;
+        try {
+            for (const run of [...runs].reverse()) {
+                if (!this.moment) break;
+                await this.readRest(run);
+            }
+        } finally {
+            this.isReading = false;
+        }
     }
 
     private async readRest(run: string): Promise<void> {
