@@ -552,7 +552,10 @@ function Versions() {
     const name = doc.graph.name;
     const isChanged = doc.history.text !== doc.savedText;
     const { replay } = it.runs;
-    const isIn = replay ? !replay.seek || pathIn(replay.records, doc.shown.name) !== null : it.drawn.inRun;
+    // What was simulated did not run.
+    const isIn = replay
+        ? !replay.isWhatIf && (!replay.seek || pathIn(replay.records, doc.shown.name) !== null)
+        : it.drawn.inRun;
     const records = !isIn ? [] : replay ? replay.records : it.runs.log.records;
     const compared = records.length > 0 ? it.drawn.comparedWith(records) : 'same';
     const ran = it.drawn.ran(records);

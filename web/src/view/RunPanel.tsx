@@ -350,7 +350,7 @@ function PastRun() {
         <section className="run-status replay past-run" aria-label={t('The run then')}>
             <h2>{t(replay.isWhatIf ? 'What if: {run}' : 'The past: {run}', { run: it.library.shown(skill) })}</h2>
             <Happened replay={replay} />
-            {pathIn(records, it.docs.doc?.shown.name ?? '') === null && (
+            {!replay.isWhatIf && pathIn(records, it.docs.doc?.shown.name ?? '') === null && (
                 <button className="wide" onClick={() => void it.versions.openRan(records)}>
                     {t('Show what ran')}
                 </button>
