@@ -245,6 +245,6 @@ def test_E34_what_if_from_a_moment_is_shown_as_a_ghost_and_kept_or_discarded(
     go(page, begun + 100)
     page.get_by_role("button", name="What if from here").click()
     panel.get_by_text("Ended: done").wait_for(timeout=400_000)
-    panel.get_by_role("button", name="Discard").click()
+    panel.get_by_role("button", name="Back to the text that ran").click()
     until(page, lambda: text_of(page) == LIFT)
     assert all(not name.startswith(("run", "start")) for name, _ in robot.calls), "nothing was told to the robot"

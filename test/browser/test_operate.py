@@ -325,9 +325,12 @@ def test_E15_stop_stays_if_a_part_of_the_page_cannot_be_loaded(
         re.compile(r"/part-\w+\.js$"),
         lambda route: route.continue_() if route.request.url.rsplit("/", 1)[-1] in at_first else route.abort(),
     )
-    page = come(page_name=PAGE, context=context, allow="part-|Failed to load")
+    context.route(re.compile(r"/timeline\.js$"), lambda route: route.abort())
+    page = come(page_name=PAGE, context=context, allow="part-|timeline|Failed to load")
     page.get_by_role("button", name="Operate").first.click()
-    page.get_by_text("A part of the page cannot be loaded").wait_for()
+    page.get_by_text("This part of the page failed").wait_for()
+    page.get_by_role("button", name="Timeline", exact=True).click()
+    page.get_by_text("The timeline cannot be loaded").wait_for()
     picture(page, "view_without_a_part")
     page.get_by_role("button", name="STOP", exact=True).click()
     until(page, lambda: robot.stopped)

@@ -226,6 +226,17 @@ def test_E15_a_stop_is_sent_until_the_editor_answers(
         page.get_by_text("STOP is not confirmed yet").wait_for(state="detached")
 
 
+def test_E15_stop_stays_if_the_page_fails(come: Callable[..., Any], robot: MemoryRobot, picture: Any) -> None:
+    page = come(allow="broken on purpose")
+    page.evaluate("() => { Number.prototype.toFixed = () => { throw new Error('broken on purpose'); } }")
+    robot.silent = {"executor": 0.8}
+    page.get_by_text("This part of the page failed; load the page again: broken on purpose").wait_for()
+    assert page.locator(".app").count() == 0 and can_be_hit(page)
+    picture(page, "stop_of_a_page_that_failed")
+    stop(page).click()
+    until(page, lambda: robot.stopped)
+
+
 def test_E16_silence_is_shown_as_such_and_ends_with_the_next_word(
     come: Callable[..., Any], robot: MemoryRobot, editor: Served
 ) -> None:

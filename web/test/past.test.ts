@@ -166,33 +166,96 @@ test('the joints of a scene come from those that were recorded, and those that f
     assert.deepEqual([...new Float32Array(made, 4)], [2, 0.25, 2, 1, Number.NaN, Number.NaN]);
 });
 
-test('H16 a picture that is opened while the robot is shown as it is now gets nothing of the past', async () => {
+/** The last minutes of a robot whose ticks are those of `bytes`, and what is drawn of them. */
+async function lookBack(answers: Record<string, object> = {}) {
     const { it } = page({});
     open(it);
-    const about = { ...ABOUT, loop: 1, runs: [], events: [] };
+    const recent = { ...ABOUT, loop: 1, runs: [], events: [] };
     globalThis.fetch = async (url, init) => {
-        if (String(url) === '/api/recent') return Response.json({ success: true, message: '', ...about });
+        const name = String(url).replace('/api/', '');
+        const answer = { recent, ...answers }[name];
+        if (answer) return Response.json({ success: true, message: '', ...answer });
         return new Response(bytes((JSON.parse(String(init?.body)) as { block: number }).block));
     };
     const drawn: number[] = [];
-    const takeJoints = (frame: ArrayBuffer): void => void drawn.push(new Float32Array(frame, 4)[0] ?? Number.NaN);
-    const view = { takeJoints } as unknown as View;
-    const scene = { version: 1, joints: [{ name: 'turn', follows: null }] } as unknown as Scene;
-    const arrived = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+    /** The first joint of the second robot; undefined: it is not drawn. */
+    let ghost: number | undefined;
+    const first = (frame: ArrayBuffer): number => new Float32Array(frame, 4)[0] ?? Number.NaN;
+    const view = {
+        takeJoints: (frame: ArrayBuffer) => void drawn.push(first(frame)),
+        showGhost: () => undefined,
+        moveGhost: (frame: ArrayBuffer) => {
+            ghost = first(frame);
+        },
+        hideGhost: () => {
+            ghost = undefined;
+        },
+    } as unknown as View;
     const past = new LivePast();
     await past.begin();
-    past.draw(view, scene);
+    past.draw(view, SCENE);
+    return { it, past, view, drawn, ghost: () => ghost };
+}
+
+const SCENE = { version: 1, joints: [{ name: 'turn', follows: null }] } as unknown as Scene;
+
+async function arrived(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+async function until(holds: () => unknown): Promise<void> {
+    for (let n = 0; n < 500 && !holds(); n++) await arrived();
+    assert.ok(holds(), 'waited in vain');
+}
+
+test('H16 a picture that is opened while the robot is shown as it is now gets nothing of the past', async () => {
+    const { it, past, view, drawn } = await lookBack();
     past.seek(1600);
-    while (!past.state) await arrived();
+    await until(() => past.state);
     assert.deepEqual([drawn.at(-1), it.isPast], [1600, true]);
     past.now();
     assert.deepEqual([past.state, it.isPast], [null, false]);
     drawn.length = 0;
-    past.draw(view, scene);
+    past.draw(view, SCENE);
     await arrived();
     assert.deepEqual(drawn, [], 'what is now comes from elsewhere');
     past.seek(1700);
-    past.draw(view, scene);
+    past.draw(view, SCENE);
     assert.deepEqual(new Set(drawn), new Set([1700]));
+    past.close();
+});
+
+test('H16 how far the past is behind is exact: the ticks until the last one, and the time for which none came', async (context) => {
+    let now = 5000;
+    context.mock.method(performance, 'now', () => now);
+    const { past } = await lookBack();
+    past.seek(3999);
+    now += 1000;
+    assert.equal(past.behind, 1, 'ticks come in packets');
+    now += 1500;
+    assert.equal(past.behind, 3.5);
+    past.seek(4999);
+    assert.equal(past.behind, 2.5);
+    past.close();
+});
+
+test('E34 the robot of a simulation is drawn from the tick on from which it goes on, and not before', async () => {
+    const about = { ...ABOUT, first: 13, last: 1013 };
+    const answer = { number: 1, result: 'done', first: 13, last: 1013, records: [], notes: [], about };
+    const { past, ghost } = await lookBack({ what_if: answer, what_if_end: {}, scene: SCENE });
+    past.seek(1600);
+    past.askWhatIf({ run: 'r1', name: 'tour', text: 'name: tour\n', doc: 1, before: null });
+    await until(() => ghost() !== undefined);
+    assert.equal(ghost(), 13);
+    past.seek(1599);
+    assert.equal(ghost(), undefined);
+    past.seek(1700);
+    assert.equal(ghost(), 113);
+    past.now();
+    assert.equal(ghost(), undefined, 'now is shown');
+    past.seek(1600);
+    assert.equal(ghost(), 13);
+    past.endWhatIf();
+    assert.equal(ghost(), undefined);
     past.close();
 });

@@ -70,8 +70,9 @@ test('H18 the replay follows the moment that is shown, and goes with it', async 
         it.showPast({ tick, runs: ['r1'], seek: (wanted) => void sought.push(wanted) });
     show(500);
     assert.deepEqual([it.isPast, it.runs.replay?.run, it.runs.replay?.at], [true, '', 0], 'nothing of now is drawn');
+    assert.equal(it.runs.replay?.isAwaited, true, 'whether it had begun is not known before its log is here');
     await settled();
-    assert.equal(it.runs.replay?.run, '', 'it had not begun');
+    assert.deepEqual([it.runs.replay?.run, it.runs.replay?.isAwaited], ['', false], 'it had not begun');
     show(2100);
     assert.deepEqual([it.runs.replay?.run, it.runs.replay?.at], ['r1', 5]);
     assert.equal(it.drawn.comparedWith(it.runs.replay?.records ?? []), 'same');
@@ -108,4 +109,15 @@ test('H18 the records of a run that goes on come as they are written', async (co
     assert.equal(await show(), 6);
     written = 7;
     assert.equal(await show(), 7);
+});
+
+test('H18 no more logs are read once now is shown', async () => {
+    const { it, asked } = page({ read_runs: { lines: tour(1000).map((each) => JSON.stringify(each)), total: 7 } });
+    it.showPast({ tick: 9000, runs: ['r1', 'r2', 'r3'], seek: () => undefined });
+    it.showPast(null);
+    await settled();
+    assert.deepEqual(
+        asked.filter((each) => each.name === 'read_runs').map((each) => each.request.run),
+        ['r3'],
+    );
 });

@@ -1,6 +1,4 @@
-// A pose in the world.
-
-/** Of a tool in the world: position [m], orientation x y z w. */
+/** Position [m] and orientation (x y z w) of a tool in the world. */
 export interface Pose {
     position: number[];
     orientation: number[];

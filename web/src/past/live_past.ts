@@ -10,7 +10,7 @@ import { Blocks } from './blocks.ts';
 import { PastStore } from './past.ts';
 import { Player } from './player.ts';
 import { MOST_EVENTS, pastEvent, type RecentAnswer } from './recent_wire.ts';
-import { WhatIf } from './what_if.ts';
+import { type Change, WhatIf } from './what_if.ts';
 import type { PastAbout, PastStop } from './wire.ts';
 
 /** [ms] between two questions for what is new. */
@@ -52,13 +52,12 @@ export class LivePast extends PastStore {
 
     // --- what if ---------------------------------------------------------------------------------
 
-    /** Simulate what would come of a text from the tick that is shown on. */
-    askWhatIf(run: string, name: string, text: string): void {
+    /** Simulate what would come of a change from the tick that is shown on. */
+    askWhatIf(change: Omit<Change, 'tick'>): void {
         if (!this.it || this.whatIf) return;
-        const asked = new WhatIf({ run, name, text, tick: this.it.player.tick }, () => {
+        const asked = new WhatIf({ ...change, tick: this.it.player.tick }, () => {
             if (this.whatIf !== asked) return;
             this.other = asked.ghost;
-            this.followWhatIf();
             this.show();
             this.changes.tell();
         });
@@ -75,8 +74,10 @@ export class LivePast extends PastStore {
         this.changes.tell();
     }
 
+    /** Its robot is drawn from the tick on from which it holds. */
     private followWhatIf(): void {
-        this.other?.follow(this.isPast ? this.view : null);
+        const holds = this.isPast && (this.it?.player.tick ?? 0) >= this.otherBegins;
+        this.other?.follow(holds ? this.view : null);
     }
 
     protected override get otherBegins(): number {
@@ -178,6 +179,7 @@ export class LivePast extends PastStore {
         if (this.isPast) {
             thePage().showPast(this.shownMoment);
             super.show();
+            this.followWhatIf();
         } else this.changes.tell(true);
     }
 
@@ -193,7 +195,6 @@ export class LivePast extends PastStore {
         this.isPast = true;
         thePage().showPast(this.shownMoment);
         present.hold(true);
-        this.followWhatIf();
         this.changes.tell();
     }
 

@@ -48,7 +48,9 @@ export class Other {
         this.changed();
     }
 
+    /** Draw its robot in this view; null: in none. */
     follow(view: View | null): void {
+        if (view === this.view) return;
         if (!view) this.view?.hideGhost();
         this.view = view;
         if (view && this.scene) view.showGhost(this.scene);
@@ -64,7 +66,7 @@ export class Other {
 
     /** The tick that is shown. */
     get tick(): number {
-        return Math.min(this.about.first + Math.max(this.offset, 0), this.about.last);
+        return Math.min(this.about.first + this.offset, this.about.last);
     }
 
     /** The second recording has ended before. */

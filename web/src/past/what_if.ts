@@ -1,6 +1,7 @@
 // What would have come of a change: simulated from a moment of the past. robot_rt_control/editor/what_ifs.py.
 
 import { ask, askBytes } from '../server.ts';
+import type { Doc } from '../store/documents.ts';
 import type { Answer, LogRecord, Scene } from '../wire.ts';
 import { Other } from './other.ts';
 import type { PastAbout } from './wire.ts';
@@ -28,6 +29,15 @@ export interface Change {
     name: string;
     text: string;
     tick: number;
+    /** Key of the document whose text it is. */
+    doc: number;
+    /** The text that ran; null: it is not known. */
+    before: string | null;
+}
+
+/** Whether the text that ran can be put back: nothing but what was asked about is lost with it. */
+export function canGoBack({ doc, text, before }: Change, shown: Doc): boolean {
+    return shown.key === doc && !shown.readOnly && before !== null && before !== text && shown.history.text === text;
 }
 
 /** The records of an answer as if they had been written from the moment on. */
@@ -70,6 +80,7 @@ export class WhatIf {
     /** Put it away, or end it. */
     end(): void {
         this.ghost?.follow(null);
-        void ask<Answer>('what_if_end');
+        // After a refusal none is this page's, and another page's may be going on.
+        if (this.problem === '') void ask<Answer>('what_if_end');
     }
 }

@@ -524,7 +524,7 @@ export class View implements Drawer {
 
     /** At the next picture of the browser. */
     private draw(): void {
-        if (!this.hasBegun) return;
+        if (!this.hasBegun || this.isClosed) return;
         this.waiting ||= requestAnimationFrame(() => {
             this.waiting = 0;
             this.render(COARSE);

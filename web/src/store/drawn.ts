@@ -58,17 +58,23 @@ export class Drawn {
         const doc = this.docs.doc;
         if (!doc || doc.shown.isProgram) return 'unknown';
         if (records.length === 0) return 'pending';
-        const ran = this.ran(records);
-        if (!ran || (ran.text === null && ran.version === 0)) return 'unknown';
-        let text = ran.text;
-        if (text === null && ran.version === doc.basedOn && doc.savedName === doc.shown.name) text = doc.savedText;
-        if (text === null) {
-            const kept = this.keptText('list_skills', `${doc.shown.name}@${ran.version}`);
-            if (kept === null) return 'unknown';
-            if (kept === undefined) return 'pending';
-            text = kept;
-        }
+        const text = this.textThatRan(records);
+        if (text === null) return 'unknown';
+        if (text === undefined) return 'pending';
         return contentOfText(text) === contentOf(doc.shown) ? 'same' : 'other';
+    }
+
+    /**
+     * The text that ran under the name of the shown document; null: the log does not say which, or it is not kept;
+     * undefined: it is asked for.
+     */
+    textThatRan(records: readonly LogRecord[]): string | null | undefined {
+        const doc = this.docs.doc;
+        const ran = this.ran(records);
+        if (!doc || !ran) return null;
+        if (ran.text !== null || ran.version === 0) return ran.text;
+        if (ran.version === doc.basedOn && doc.savedName === doc.shown.name) return doc.savedText;
+        return this.keptText('list_skills', `${doc.shown.name}@${ran.version}`);
     }
 
     /** How the shown program differs from "touch@2"; one without a version is taken for the shown one. */

@@ -52,9 +52,7 @@ export class PastRuns {
         private readonly changes: Changes,
         private readonly docs: Documents,
         private readonly runs: Runs,
-    ) {
-        runs.recordsOfPast = (run) => this.logs.get(run)?.records ?? null;
-    }
+    ) {}
 
     /** Show the run of this moment in place of that of now; null: no more. A replay that a person opens stays. */
     show(moment: PastMoment | null): void {
@@ -73,7 +71,7 @@ export class PastRuns {
         if (!this.moment || (replay && !replay.seek)) return;
         const { tick, seek, runs, whatIf } = this.moment;
         if (whatIf && tick >= whatIf.tick) {
-            const records = whatIf.records as LogRecord[];
+            const { records } = whatIf;
             const at = happenedUntil(records, tick);
             if (replay?.isWhatIf && replay.at === at && replay.records === records) return;
             this.runs.replay = { run: WHAT_IF, records, at, seek, isWhatIf: true };
@@ -82,10 +80,12 @@ export class PastRuns {
         }
         const logs = new Map(runs.map((run) => [run, this.logs.get(run)?.records ?? NO_RUN]));
         const run = runAt(logs, tick, this.docs.doc?.shown.name ?? '') ?? '';
-        const records = (logs.get(run) ?? NO_RUN) as LogRecord[];
+        const records = logs.get(run) ?? NO_RUN;
         const at = happenedUntil(records, tick);
-        if (replay?.run === run && replay.at === at && replay.records === records) return;
-        this.runs.replay = { run, records, at, seek };
+        const isAwaited = run === '' && runs.some((each) => !this.logs.get(each)?.records.length);
+        const isSame = replay?.run === run && replay.at === at && replay.records === records;
+        if (isSame && replay.isAwaited === isAwaited) return;
+        this.runs.replay = { run, records, at, seek, isAwaited };
         this.changes.tell();
     }
 
@@ -93,8 +93,14 @@ export class PastRuns {
     private async read(runs: readonly string[]): Promise<void> {
         if (this.isReading) return;
         this.isReading = true;
-        for (const run of [...runs].reverse()) await this.readRest(run);
-        this.isReading = false;
+        try {
+            for (const run of [...runs].reverse()) {
+                if (!this.moment) break;
+                await this.readRest(run);
+            }
+        } finally {
+            this.isReading = false;
+        }
     }
 
     private async readRest(run: string): Promise<void> {

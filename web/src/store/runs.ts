@@ -10,9 +10,11 @@ import { Retry } from './retry.ts';
 
 export interface Replay {
     run: string;
-    records: LogRecord[];
+    records: readonly LogRecord[];
     /** How many of them have happened. */
     at: number;
+    /** No run is known yet that had begun: not all logs are here. */
+    isAwaited?: boolean;
     /** It was simulated, and did not happen. */
     isWhatIf?: boolean;
     /** Moves the slider of the robot's past, which this follows; of a replay by itself there is none. */
@@ -25,8 +27,6 @@ export class Runs {
     isRead = false;
     log: { run: string; records: LogRecord[] } = { run: '', records: [] };
     replay: Replay | null = null;
-    /** The log of a run of the past that is looked at; null: it is not here. */
-    recordsOfPast: (run: string) => readonly LogRecord[] | null = () => null;
     /** The run that a person wants to see, if there are several. */
     chosen = '';
     private readonly retry = new Retry();

@@ -9,6 +9,7 @@ import { pathIn } from '../store/ran.ts';
 import { store, useStill, useStore } from '../store/store.ts';
 import { disconnect } from '../text/blueprint_edits.ts';
 import { arrangeAll, hasPlaces } from '../text/folds.ts';
+import { Boundary } from './Boundary.tsx';
 import { Canvas, openMenu } from './Canvas.tsx';
 import { Dialogs } from './dialogs/Dialogs.tsx';
 import { Entered } from './Entered.tsx';
@@ -142,7 +143,9 @@ export function App() {
                 </div>
             </Entered>
             <Notice />
-            <Dialogs />
+            <Boundary>
+                <Dialogs />
+            </Boundary>
         </>
     );
 }
@@ -299,9 +302,11 @@ function Right() {
     useEffect(() => {
         if (state !== undefined && state !== 'ended') setTab('run');
     }, [state === undefined || state === 'ended']);
+    // One that follows the slider changes its run with it, and leaves the tab to who types in a form.
+    const replayed = it.runs.replay?.seek ? 'past' : it.runs.replay?.run;
     useEffect(() => {
-        if (question || it.runs.replay?.run) setTab('run');
-    }, [question, it.runs.replay?.run]);
+        if (question || replayed) setTab('run');
+    }, [question, replayed]);
     useEffect(() => {
         if ((it.docs.doc?.selection.length ?? 0) > 0 || it.docs.doc?.link) setTab('form');
     }, [selected]);
@@ -547,7 +552,10 @@ function Versions() {
     const name = doc.graph.name;
     const isChanged = doc.history.text !== doc.savedText;
     const { replay } = it.runs;
-    const isIn = replay ? !replay.seek || pathIn(replay.records, doc.shown.name) !== null : it.drawn.inRun;
+    // What was simulated did not run.
+    const isIn = replay
+        ? !replay.isWhatIf && (!replay.seek || pathIn(replay.records, doc.shown.name) !== null)
+        : it.drawn.inRun;
     const records = !isIn ? [] : replay ? replay.records : it.runs.log.records;
     const compared = records.length > 0 ? it.drawn.comparedWith(records) : 'same';
     const ran = it.drawn.ran(records);

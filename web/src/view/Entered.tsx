@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react';
+
 import { t } from '../language/language.ts';
 import { useStillPage } from '../store/page.ts';
+import { Boundary } from './Boundary.tsx';
 
 /**
  * What a page shows once the editor knows it; before that, or instead of it, why not.
@@ -35,5 +37,5 @@ export function Entered({
                 <p>{t('Connecting …')}</p>
             </main>
         );
-    return children;
+    return <Boundary>{children}</Boundary>;
 }

@@ -1,23 +1,15 @@
-import {
-    type ComponentType,
-    lazy,
-    type ReactNode,
-    Suspense,
-    useEffect,
-    useRef,
-    useState,
-    useSyncExternalStore,
-} from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 
 import { LanguageChoice } from '../language/LanguageChoice.tsx';
 import { later, pieces, t } from '../language/language.ts';
-import type { LivePast as LivePastStore, LivePast as PastStore } from '../past/live_past.ts';
+import type { LivePast as PastStore } from '../past/live_past.ts';
 import { Film } from '../scene/film.ts';
 import { present } from '../scene/present.ts';
 import type { StoredView, View } from '../scene/view.ts';
 import { ask, askBytes } from '../server.ts';
 import { thePage, usePage } from '../store/page.ts';
 import type { Answer, Scene } from '../wire.ts';
+import { Boundary } from './Boundary.tsx';
 import { LiveTimeline } from './Timeline.tsx';
 
 /** [Hz] of the joints while the page is seen. */
@@ -25,28 +17,8 @@ const RATE = 30;
 /** [ms] after which a scene that is not there is asked for again. */
 const AGAIN_MS = 2000;
 
-/** What is loaded once it is needed. If it cannot be, that is said in its place: the page and its STOP stay. */
-function piece<P extends object>(load: () => Promise<ComponentType<P>>) {
-    return lazy(async () => {
-        try {
-            return { default: await load() };
-        } catch (error) {
-            const why = (error as Error).message;
-            return { default: () => <Missing why={why} /> };
-        }
-    });
-}
-
-function Missing({ why }: { why: string }) {
-    return (
-        <p className="robot-problem" role="alert">
-            {t('A part of the page cannot be loaded; load the page again: {why}', { why })}
-        </p>
-    );
-}
-
-const Operate = piece(async () => (await import('../operate/Operate.tsx')).Operate);
-const LivePast = piece(async () => (await import('../past/LivePast.tsx')).LivePast);
+const Operate = lazy(async () => ({ default: (await import('../operate/Operate.tsx')).Operate }));
+const LivePast = lazy(async () => ({ default: (await import('../past/LivePast.tsx')).LivePast }));
 const TIMELINE = 'robot_rt_control.timeline';
 /** Whether the bar of the past is open. */
 const BACK = 'robot_rt_control.back';
@@ -130,7 +102,7 @@ export function RobotView({
     timeline?: ReactNode;
     goal?: (view: View) => ReactNode;
     blueprint?: ReactNode;
-    besidePast?: (past: LivePastStore) => ReactNode;
+    besidePast?: (past: PastStore) => ReactNode;
 }) {
     const it = usePage();
     const place = useRef<HTMLElement>(null);
@@ -400,17 +372,28 @@ export function RobotView({
                 </div>
                 {source === LIVE && looksBack && <div className="robot-side" ref={setSide} />}
                 {source === LIVE && operates && isEntered && (
-                    <Suspense fallback={null}>
-                        <Operate hasTop={hasTop} />
-                    </Suspense>
+                    <Boundary>
+                        <Suspense fallback={null}>
+                            <Operate hasTop={hasTop} />
+                        </Suspense>
+                    </Boundary>
                 )}
             </div>
             {view && scene && goal?.(view)}
             {hasTimeline && (source === LIVE ? <LiveTimeline past={back} /> : timeline)}
             {looksBack && isEntered && view && scene && top && side && (
-                <Suspense fallback={null}>
-                    <LivePast view={view} scene={scene} top={top} side={side} onStore={setBack} beside={besidePast} />
-                </Suspense>
+                <Boundary>
+                    <Suspense fallback={null}>
+                        <LivePast
+                            view={view}
+                            scene={scene}
+                            top={top}
+                            side={side}
+                            onStore={setBack}
+                            beside={besidePast}
+                        />
+                    </Suspense>
+                </Boundary>
             )}
         </section>
     );

@@ -1,4 +1,4 @@
-import { memo, useEffect, useRef, useState } from 'react';
+import { memo, useEffect, useMemo, useRef, useState } from 'react';
 import { later, t } from '../language/language.ts';
 import { base, pathIn } from '../store/ran.ts';
 import type { Replay as ReplayState } from '../store/runs.ts';
@@ -339,13 +339,18 @@ function PastRun() {
     const { replay } = it.runs;
     if (!replay?.seek) return null;
     const { seek, records, at } = replay;
-    if (replay.run === '') return <p className="quiet">{t('No run had begun at the moment that is shown.')}</p>;
+    if (replay.run === '')
+        return (
+            <p className="quiet">
+                {t(replay.isAwaited ? 'They are being read …' : 'No run had begun at the moment that is shown.')}
+            </p>
+        );
     const skill = skillOf(records);
     return (
         <section className="run-status replay past-run" aria-label={t('The run then')}>
             <h2>{t(replay.isWhatIf ? 'What if: {run}' : 'The past: {run}', { run: it.library.shown(skill) })}</h2>
             <Happened replay={replay} />
-            {pathIn(records, it.docs.doc?.shown.name ?? '') === null && (
+            {!replay.isWhatIf && pathIn(records, it.docs.doc?.shown.name ?? '') === null && (
                 <button className="wide" onClick={() => void it.versions.openRan(records)}>
                     {t('Show what ran')}
                 </button>
@@ -366,13 +371,17 @@ function Happened({ replay: { records, at } }: { replay: ReplayState }) {
     );
 }
 
-/** All records; the last one that has happened is marked, and kept in sight. */
+/** Records of a log that are drawn, around the present one. */
+const LINES = 200;
+
+/** The last record that has happened is marked, and kept in sight. */
 function LogLines({ records, at, go }: { records: readonly LogRecord[]; at: number; go: (n: number) => void }) {
     const skill = skillOf(records);
-    const names = namesIn(records);
+    const names = useMemo(() => namesIn(records), [records]);
+    const begin = Math.max(at - LINES / 2, 0);
     const list = useRef<HTMLOListElement>(null);
     useEffect(() => {
-        const line = list.current?.children[at - 1] as HTMLElement | undefined;
+        const line = list.current?.children[at - 1 - begin] as HTMLElement | undefined;
         if (!list.current || !line) return;
         const top = line.offsetTop - list.current.offsetTop;
         const { scrollTop, clientHeight } = list.current;
@@ -381,16 +390,19 @@ function LogLines({ records, at, go }: { records: readonly LogRecord[]; at: numb
     }, [at, records]);
     return (
         <ol className="log" ref={list} tabIndex={0} aria-label={t('Log of the run')}>
-            {records.map((record, n) => (
-                <li
-                    key={n}
-                    className={n === at - 1 ? 'now' : n >= at ? 'later' : ''}
-                    aria-current={n === at - 1 ? 'step' : undefined}>
-                    <button className="plain-button" onClick={() => go(n)}>
-                        <time>{record.time.toFixed(2)}</time> {inWords(record, skill, names)}
-                    </button>
-                </li>
-            ))}
+            {records.slice(begin, begin + LINES).map((record, i) => {
+                const n = begin + i;
+                return (
+                    <li
+                        key={n}
+                        className={n === at - 1 ? 'now' : n >= at ? 'later' : ''}
+                        aria-current={n === at - 1 ? 'step' : undefined}>
+                        <button className="plain-button" onClick={() => go(n)}>
+                            <time>{record.time.toFixed(2)}</time> {inWords(record, skill, names)}
+                        </button>
+                    </li>
+                );
+            })}
         </ol>
     );
 }

@@ -35,6 +35,12 @@ export function StopBar() {
                     wasPressed.current = true;
                     void it.stop.press();
                 }}
+                onPointerCancel={() => {
+                    wasPressed.current = false; // no click follows
+                }}
+                onPointerLeave={({ pointerType }) => {
+                    if (pointerType === 'mouse') wasPressed.current = false; // let go elsewhere, it makes no click
+                }}
                 onClick={({ detail }) => {
                     // 0: of a key. A click of a finger or mouse that has pressed it already is no second press.
                     if (detail === 0 || !wasPressed.current) void it.stop.press();

@@ -78,6 +78,7 @@ export function LiveTimeline({ past }: { past: LivePast | null }) {
     useSyncExternalStore(past?.changes.subscribe ?? NEVER, () => past?.changes.version ?? 0);
     const it = usePage();
     const [source, setSource] = useState<TimelineSource | null>(null);
+    const [problem, setProblem] = useState('');
     const isEntered = it.me.person !== null;
     useEffect(() => {
         if (!isEntered) return undefined;
@@ -89,17 +90,20 @@ export function LiveTimeline({ past }: { past: LivePast | null }) {
             const found = await ask<Answer & { reactions?: ReactionNow[] }>('reactions', { session });
             return found.reactions ?? found.message;
         };
-        void import('../timeline/timeline.ts').then((loaded) => {
-            if (closed) return;
-            made = new loaded.LiveSource(thePage().link, describe, explain);
-            setSource(made);
-        });
+        void import('../timeline/timeline.ts').then(
+            (loaded) => {
+                if (closed) return;
+                made = new loaded.LiveSource(thePage().link, describe, explain);
+                setSource(made);
+            },
+            (error) => setProblem(t('The timeline cannot be loaded: {why}', { why: (error as Error).message })),
+        );
         return () => {
             closed = true;
             made?.close();
         };
     }, [isEntered]);
-    if (!source) return null;
+    if (!source) return problem !== '' && <p className="robot-problem">{problem}</p>;
     const tick = past?.isPast ? (past.it?.player.tick ?? null) : null;
     return (
         <Timeline source={source} currentTick={tick} onSeek={(to) => (to === null ? past?.now() : past?.seek(to))} />
