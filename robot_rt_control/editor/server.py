@@ -150,7 +150,7 @@ class EditorServer:
             "recent": (self._timelines.looked_back, "all"),
             "recent_joints": (self._timelines.recent.reply, "all"),
             "what_if": (self._what_if, "link"),
-            "what_if_end": (self._blocking(lambda p, r: self._what_ifs.end(p.id)), "link"),
+            "what_if_end": (self._blocking(lambda p, r: self._what_ifs.end(p.id, str(r.get("id")))), "link"),
             "what_if_joints": (self._what_if_joints, "all"),
             "scene": (self._scene, "all"),
             "meshes": (self._meshes, "all"),

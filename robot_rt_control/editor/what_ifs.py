@@ -43,6 +43,8 @@ class WhatIfs:
         self._process: PythonProcess | None = None
         self._owner = ""
         """Id of the person who asked last."""
+        self._id = ""
+        """The page's own name for what it asked last."""
         self._number = 0
         self._shown: Recorded | None = None
         self._folder = ""
@@ -53,18 +55,22 @@ class WhatIfs:
         return self._workcell is not None
 
     def situation(self, body: Json) -> Json:
-        """The moment that a page asks about, checked; for the event loop's thread: `run`, `tick`, `text`, `positions`.
+        """The moment that a page asks about, checked; for the event loop's thread.
+
+        Returns:
+            `id`, `run`, `tick`, `text`, `positions`.
 
         Raises:
             RobotControlError: it is malformed, or is not kept any more.
         """
-        run, tick, loop, text = (body.get(key) for key in ("run", "tick", "loop", "text"))
-        if not (isinstance(run, str) and isinstance(text, str) and type(tick) is int and type(loop) is int):
-            raise RobotControlError("what if", expected="run and text, tick and loop as whole numbers", got="others")
+        run, tick, loop, text, own = (body.get(key) for key in ("run", "tick", "loop", "text", "id"))
+        words = all(isinstance(each, str) for each in (run, text, own))
+        if not (words and type(tick) is int and type(loop) is int):
+            raise RobotControlError("what if", expected="id, run, text, tick and loop as whole numbers", got="others")
         positions = self._recent.positions(loop, tick)
         if positions is None:
             raise RobotControlError(f"tick {tick}", expected="one of the ticks that are kept", got="another one")
-        return {"run": run, "tick": tick, "text": text, "positions": positions}
+        return {"id": own, "run": run, "tick": tick, "text": text, "positions": positions}
 
     def ask(self, person: str, situation: Json) -> Json:
         """Simulate it: minutes may pass.
@@ -84,7 +90,7 @@ class WhatIfs:
         with self._lock:
             if self._busy is not None:
                 raise RobotControlError("what if", expected="one simulation at a time", got="another one under way")
-            self._busy, self._owner = own, person
+            self._busy, self._owner, self._id = own, person, situation["id"]
             self._forget()
         folder = tempfile.mkdtemp(prefix="robot_rt_control_what_if_")
         kept = False
@@ -116,14 +122,16 @@ class WhatIfs:
             else:
                 process.kill()
 
-    def end(self, person: str | None = None) -> Json:
+    def end(self, person: str | None = None, own: str | None = None) -> Json:
         """Put away what is shown, and end what is being simulated.
 
         Args:
             person: id of who asks: only what this one asked for; None: whoever did.
+            own: only what was asked for by this `id`: an end that comes late, or from another page of the same
+                person, must not end the next one; None: whichever it was.
         """
         with self._lock:
-            if person not in (None, self._owner):
+            if person not in (None, self._owner) or own not in (None, self._id):
                 return dict(_DONE)
             if self._process is not None:
                 self._process.kill()

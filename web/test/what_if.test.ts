@@ -65,15 +65,17 @@ test('E34 a simulation is asked for with its loop, shown or refused in words, an
     let changes = 0;
     const done = new WhatIf(CHANGE, () => changes++);
     await done.simulate(7);
-    assert.deepEqual(asked[0], { name: 'what_if', request: { run: 'r1', text: TEXT, tick: 5000, loop: 7 } });
+    const id = (asked[0]?.request as { id: string }).id;
+    assert.deepEqual(asked[0], { name: 'what_if', request: { id, run: 'r1', text: TEXT, tick: 5000, loop: 7 } });
     assert.deepEqual([changes, done.answer?.result, done.records.length, done.problem], [1, 'done', 4, '']);
     assert.deepEqual([done.ghost?.about.first, done.ghost?.about.last], [13, 1013]);
     done.end();
-    assert.equal(asked.at(-1)?.name, 'what_if_end');
+    assert.deepEqual(asked.at(-1), { name: 'what_if_end', request: { id } });
     const { asked: askedThen } = page({});
     const refused = new WhatIf(CHANGE, () => changes++);
     await refused.simulate(7);
     assert.deepEqual([changes, refused.answer, refused.ghost, refused.problem], [2, null, null, 'no what_if']);
+    assert.notEqual((askedThen[0]?.request as { id: string }).id, id, 'a late end ends no other one');
     refused.end();
     assert.deepEqual(
         askedThen.map((each) => each.name),

@@ -57,7 +57,7 @@ def asked(editor: Served, robot: MemoryRobot) -> dict[str, Any]:
     recent = editor.server._timelines.recent
     recent._asked = math.inf  # somebody looks back
     recent.take(TickBatch(version=7, rows=rows, action_names={}), layout)
-    return {"run": "run-1", "tick": max(tick, 1), "loop": 7, "text": LIFT}
+    return {"id": "a", "run": "run-1", "tick": max(tick, 1), "loop": 7, "text": LIFT}
 
 
 def test_E34_what_would_have_come_is_simulated_from_where_the_robot_was(editor: Served, asked: dict[str, Any]) -> None:
@@ -78,7 +78,7 @@ def test_E34_what_would_have_come_is_simulated_from_where_the_robot_was(editor: 
     assert np.allclose(q[:7], Q, atol=1e-3), "[rad]"
     # Put away, it is gone, with its files.
     folder = Path(editor.server._what_ifs._folder)
-    assert folder.exists() and editor.post("what_if_end", cookie=cookie)[1]["success"]
+    assert folder.exists() and editor.post("what_if_end", {"id": "a"}, cookie=cookie)[1]["success"]
     assert not folder.exists()
     assert editor.post("what_if_joints", {"number": found["number"], "block": 0}, cookie=cookie)[0] == 404
 
@@ -94,7 +94,8 @@ def test_E34_hostile_questions_are_refused_in_words(editor: Served, asked: dict[
     for wrong, problem in (
         ({"tick": "1"}, "whole numbers"),
         ({"tick": True}, "whole numbers"),
-        ({"text": None}, "run and text"),
+        ({"text": None}, "id, run, text"),
+        ({"id": 3}, "id, run, text"),
         ({"tick": 10**9}, "ticks that are kept"),
         ({"tick": -1}, "ticks that are kept"),
         ({"loop": 8}, "ticks that are kept"),
@@ -122,9 +123,11 @@ def test_E34_one_at_a_time_and_a_cancel_ends_the_process(editor: Served, asked: 
     refused = editor.post("what_if", asked, cookie=cookie)[1]
     assert not refused["success"] and "one simulation at a time" in refused["message"]
     other = editor.enter(editor.server.keys.operate, "Ben")
-    assert editor.post("what_if_end", cookie=other)[1]["success"]
-    assert what_ifs._process is process, "it is not Ben's"
+    assert editor.post("what_if_end", {"id": "a"}, cookie=other)[1]["success"]
+    assert editor.post("what_if_end", {"id": "b"}, cookie=cookie)[1]["success"]
     assert editor.post("what_if_end", cookie=cookie)[1]["success"]
+    assert what_ifs._process is process, "neither Ben's, nor another one of the same person"
+    assert editor.post("what_if_end", {"id": "a"}, cookie=cookie)[1]["success"]
     first.join(PATIENCE_S)
     assert answers[0]["message"] == "what if: it was cancelled" and process.is_gone
 
@@ -156,7 +159,7 @@ def test_E34_what_is_cancelled_before_its_process_begins_ends_no_other_one(
 
     first = ask("first")
     assert reads.wait(PATIENCE_S)
-    assert editor.post("what_if_end", cookie=cookie)[1]["success"]
+    assert editor.post("what_if_end", {"id": "a"}, cookie=cookie)[1]["success"]
     second = ask("second")
     deadline = time.monotonic() + PATIENCE_S
     while what_ifs._process is None:
@@ -167,7 +170,7 @@ def test_E34_what_is_cancelled_before_its_process_begins_ends_no_other_one(
     first.join(PATIENCE_S)
     assert answers["first"]["message"] == "what if: it was cancelled"
     assert what_ifs._process is process, "the second one can still be ended"
-    assert editor.post("what_if_end", cookie=cookie)[1]["success"]
+    assert editor.post("what_if_end", {"id": "a"}, cookie=cookie)[1]["success"]
     second.join(PATIENCE_S)
     assert answers["second"]["message"] == "what if: it was cancelled" and process.is_gone
 

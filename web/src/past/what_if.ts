@@ -56,6 +56,8 @@ export class WhatIf {
     records: LogRecord[] = [];
     problem = '';
     ghost: Other | null = null;
+    /** Requests may overtake each other: an end concerns this one alone. */
+    private readonly id = Math.random().toString(36).slice(2);
 
     constructor(
         readonly change: Change,
@@ -65,7 +67,7 @@ export class WhatIf {
     /** @param loop whose ticks they are. */
     async simulate(loop: number): Promise<void> {
         const { run, text, tick } = this.change;
-        const answer = await ask<WhatIfAnswer>('what_if', { run, text, tick, loop });
+        const answer = await ask<WhatIfAnswer>('what_if', { id: this.id, run, text, tick, loop });
         if (answer.success) {
             this.answer = answer;
             this.records = recordsFrom(this.change, answer);
@@ -81,6 +83,6 @@ export class WhatIf {
     end(): void {
         this.ghost?.follow(null);
         // After a refusal none is this page's, and another page's may be going on.
-        if (this.problem === '') void ask<Answer>('what_if_end');
+        if (this.problem === '') void ask<Answer>('what_if_end', { id: this.id });
     }
 }
