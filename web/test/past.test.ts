@@ -225,7 +225,7 @@ test('H16 a picture that is opened while the robot is shown as it is now gets no
     past.close();
 });
 
-test('H16 how far the past is behind is exact: the ticks until the last one, and the time for which none came', async (context) => {
+test('H16 the past is behind by the ticks until the last one, and the time for which none came', async (context) => {
     let now = 5000;
     context.mock.method(performance, 'now', () => now);
     const { past } = await lookBack();
