@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterable, Mapping
-from types import MappingProxyType
+from types import FrameType, MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,8 @@ from robot_rt_control.definitions.definitions import (
 )
 from robot_rt_control.definitions.motion_command import MotionCommand
 from robot_rt_control.vocabulary.errors import DefinitionError
+
+_CLIENTS = os.path.join(os.path.dirname(__file__), "")
 
 
 class Reaction:
@@ -40,6 +44,7 @@ class Reaction:
         capture: names of state variables that the event carries.
         name: of the reaction itself; found when left out.
         queue: how many events may wait for the callback.
+        place: file and line that pages show for it, "pick.py:31"; None: those of the caller.
     """
 
     def __init__(
@@ -57,8 +62,10 @@ class Reaction:
         capture: Iterable[str | Condition] = (),
         name: str = "",
         queue: int = 100,
+        place: str | None = None,
     ) -> None:
         self.when = str(when)
+        self.place = _place() if place is None else place
         given = [start] if isinstance(start, str | Action) or not isinstance(start, Iterable) else start
         self.start = tuple(_id_of(f"reaction {self.when!r}: start", action) for action in given if action != "")
         self.stop, self.signal, self.event, self.call = stop, signal, event, call
@@ -84,6 +91,7 @@ class Reaction:
             keep_owner=definition.keep_owner,
             capture=definition.capture,
             name=definition.name,
+            place=definition.place,
         )
 
     def definition(self) -> ReactionDefinition:
@@ -102,7 +110,16 @@ class Reaction:
             fire_once=self.fire_once,
             keep_owner=self.keep_owner,
             capture=tuple(self.capture),
+            place=self.place,
         )
+
+
+def _place() -> str:
+    """File and line of the code that is not of this package of clients."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_CLIENTS):
+        frame = frame.f_back
+    return "" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 def _id_of(what: str, action: object) -> str:

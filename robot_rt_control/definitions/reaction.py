@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar, dataclass, field
 
 from robot_rt_control.conditions.grammar import parse_condition
 from robot_rt_control.vocabulary import capacities
 from robot_rt_control.vocabulary.errors import CapacityError, DefinitionError
 from robot_rt_control.vocabulary.names import check_name, check_signal_reference, check_variable, each_once, names_of
+
+_MAX_PLACE = 250
+"""Characters."""
 
 
 def captures_of(label: str, given: object) -> tuple[str, ...]:
@@ -46,6 +49,8 @@ class ReactionDefinition:
         fire_once: at most once in each activation of the owner (free-standing: at most once).
         keep_owner: the started actions use other parts, and the owner stays active.
         capture: names of the state variables whose values the event carries, at most MAX_CAPTURES.
+        place: file and line that defined it, "pick.py:31", for people; empty: not known. A longer text is cut at its
+            beginning.
         leaves: the used program (an element of the owner's `within`) that it ends, even if it starts one of its
             actions; empty: those that it leaves. Only flattened programs have it (program/flatten.py).
         parse: False: `validation` checks the condition later, together with the rest of its program.
@@ -65,6 +70,7 @@ class ReactionDefinition:
     fire_once: bool = False
     keep_owner: bool = False
     capture: tuple[str, ...] = ()
+    place: str = field(default="", compare=False)
     leaves: str = ""
     parse: InitVar[bool] = True
 
@@ -76,6 +82,7 @@ class ReactionDefinition:
     def __post_init__(self, parse: bool) -> None:
         if self.name != "":
             check_name("name of a reaction", self.name)
+        object.__setattr__(self, "place", self.place[-_MAX_PLACE:])
         if parse:
             parse_condition(self.condition, of=f"condition of reaction {self.name!r}" if self.name else "condition")
         for flag in ("stop", "fire_once", "keep_owner"):

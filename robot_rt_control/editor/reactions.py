@@ -17,7 +17,7 @@ Values = Mapping[str, float | Sequence[float]]
 
 def session_reactions(robot: Robot, request: Json) -> list[Json]:
     """The reactions of a session, in one look: `owner` (empty: free-standing), `name`, `condition`, where it leads
-    (`start`, `stop`, `signal`, `event`), and `terms`, see `Term.as_json`; the first term is the whole condition.
+    (`start`, `stop`, `signal`, `event`), `place` (file and line that defined it; empty: not known), and `terms`, see `Term.as_json`; the first term is the whole condition.
 
     Args:
         request: `session`, and `action`: only those of this one; without it, all.
@@ -41,7 +41,7 @@ def reaction_shown(owner: str, reaction: Json, values: Mapping[str, float]) -> J
         owner: id of its action; empty: it is free-standing.
         values: of all state variables that the session can name; NaN: unknown.
     """
-    kept = ("name", "condition", "start", "stop", "signal", "event", "fire_once", "keep_owner")
+    kept = ("name", "condition", "start", "stop", "signal", "event", "fire_once", "keep_owner", "place")
     tree = parse_condition(reaction["condition"])
     terms = [term.as_json() for term in terms_of(tree, owner, values)]
     return {"owner": owner, **{key: reaction[key] for key in kept}, "terms": terms}

@@ -309,7 +309,7 @@ def _reaction_document(reaction: ReactionDefinition) -> dict[str, Any]:
     document: dict[str, Any] = {"when": reaction.condition}
     for item in fields(reaction):
         value = getattr(reaction, item.name)
-        if item.name != "condition" and value != item.default:
+        if item.compare and item.name != "condition" and value != item.default:
             document[item.name] = list(value) if isinstance(value, tuple) else value
     if len(reaction.start) == 1:
         document["start"] = reaction.start[0]

@@ -276,7 +276,8 @@ class ProgramReader:
         except DefinitionError as error:
             raise self.places.locate(error, *written.path, "when") from None
         given["capture"] = tuple(map(self.substitution.variable, written.capture))
-        return ReactionDefinition(condition=condition, **given, parse=False)
+        place = self.places.where(*written.path)
+        return ReactionDefinition(condition=condition, **given, place=place, parse=False)
 
     def free_standing(self, written: schema.Reaction) -> ReactionDefinition:
         reaction = self.reaction(written)

@@ -63,6 +63,7 @@ def reaction_definition(message: Any) -> ReactionDefinition:
         fire_once=message.fire_once,
         keep_owner=message.keep_owner,
         capture=tuple(message.capture),
+        place=message.place,
     )
 
 
@@ -186,6 +187,7 @@ def reaction_message(reaction: ReactionDefinition) -> Any:
         fire_once=reaction.fire_once,
         keep_owner=reaction.keep_owner,
         capture=list(reaction.capture),
+        place=reaction.place,
     )
 
 

@@ -6,7 +6,7 @@ import { readFrame } from '../src/timeline/frame.ts';
 import { LiveSource, type TimelineTaker, type TimelineWish } from '../src/timeline/live.ts';
 import { barColor, numberText, roundStep, strokeOf, timeText } from '../src/timeline/look.ts';
 import { Ranges } from '../src/timeline/ranges.ts';
-import { leadsTo, listed, wanted } from '../src/timeline/reactions.ts';
+import { leadsTo, listed, placeShown, wanted } from '../src/timeline/reactions.ts';
 import { Series } from '../src/timeline/series.ts';
 import type { Bar, Mark } from '../src/timeline/source.ts';
 import type { ReactionNow, WireMark } from '../src/timeline/wire.ts';
@@ -295,6 +295,7 @@ function reaction(owner: string, name: string, of: Partial<ReactionNow> = {}): R
         event: '',
         fire_once: false,
         keep_owner: false,
+        place: '',
     };
     return { owner, name, ...empty, terms: [], ...of };
 }
@@ -324,4 +325,6 @@ test('where a reaction leads is said in words', () => {
         'starts b beside a, event e',
     );
     assert.equal(leadsTo(reaction('', 'r', { stop: true, fire_once: true })), 'stops all actions of the session; once');
+    assert.equal(placeShown('/home/ann/pick.py:31'), 'pick.py:31');
+    assert.equal(placeShown('tour:4'), 'tour:4');
 });

@@ -152,7 +152,7 @@ class Robot:
         watched = Watched(session=session, robot=self)
         self._watches[session.id] = watched
         try:
-            session.add(reactions=[Reaction(when, event=f"r{i}") for i, when in enumerate(conditions)])
+            session.add(reactions=[Reaction(when, event=f"r{i}", place="") for i, when in enumerate(conditions)])
         except RobotControlError:
             watched.close()
             raise

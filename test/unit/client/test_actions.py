@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from robot_rt_control.client import Action, Reaction
@@ -30,3 +32,13 @@ def test_a_defined_action_becomes_one_for_a_session_with_the_same_definition() -
             id="move", type="move_joint", parts=parts, parameters=parameters, reactions=(reaction,), time_limit=2.0
         )
         assert Action.of(defined).definition(("arm",)) == defined
+
+
+def test_E25_a_reaction_knows_the_line_that_defined_it() -> None:
+    line = sys._getframe().f_lineno
+    near, far = Reaction("d.distance < 1", event="near"), Reaction("d.distance > 1", event="far", place="tour.yaml:4")
+    assert near.definition().place == f"{__file__}:{line + 1}"
+    assert far.definition().place == Reaction.of(far.definition()).place == "tour.yaml:4"
+    assert near.definition() == Reaction("d.distance < 1", event="near").definition(), "the same, defined elsewhere"
+    long = Reaction("is_done", stop=True, place=f"{'x' * 300}/pick.py:31")
+    assert len(long.definition().place) == 250 and long.definition().place.endswith("/pick.py:31")

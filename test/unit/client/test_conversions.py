@@ -110,6 +110,7 @@ def test_an_action_becomes_a_message_with_its_reactions():
     (reaction,) = message.reactions
     assert (reaction.condition, reaction.start, reaction.event) == ("d.distance < 0.2", "up", "near")
     assert reaction.capture == ["d.distance"]
+    assert reaction.place.rpartition(":")[0] == __file__ and reaction_definition(reaction).place == reaction.place
 
 
 def test_without_parts_the_sessions_only_part_is_meant():

@@ -17,7 +17,7 @@ VALUES = {"d.distance": 0.15, "arm.at_rest": math.nan, "approach.is_done": 0.0, 
 
 def reaction(condition: str, **more: Any) -> dict[str, Any]:
     empty = {"name": "near", "start": "", "stop": False, "signal": "", "event": "", "fire_once": False,
-             "keep_owner": False, "capture": []}  # fmt: skip
+             "keep_owner": False, "capture": [], "place": ""}  # fmt: skip
     return {**empty, "condition": condition, **more}
 
 
@@ -61,7 +61,7 @@ def test_E25_whoever_may_look_is_shown_the_reactions_of_a_session(editor: Served
     robot.defined["s1"] = {
         "actions": [{"id": "approach", "type": "move_joint", "parts": ["arm"],
                      "reactions": [reaction("below.distance < 0.2", start="back"), reaction("progress > 1")]}],
-        "reactions": [reaction("below.distance > 5", name="far", stop=True)],
+        "reactions": [reaction("below.distance > 5", name="far", stop=True, place="/home/ann/pick.py:31")],
     }  # fmt: skip
     cookie = editor.enter(editor.server.keys.watch)
     status, found = editor.post("reactions", {"session": "s1"}, cookie=cookie)
@@ -70,6 +70,7 @@ def test_E25_whoever_may_look_is_shown_the_reactions_of_a_session(editor: Served
         ("", "far", "false"), ("approach", "near", "true"), ("approach", "near", "unknown"),
     ]  # fmt: skip
     assert found["reactions"][1]["start"] == "back" and found["reactions"][0]["stop"] is True
+    assert [each["place"] for each in found["reactions"]] == ["/home/ann/pick.py:31", "", ""]
     assert found["reactions"][2]["terms"][0]["values"] == {"progress": None}
     own = editor.post("reactions", {"session": "s1", "action": "approach"}, cookie=cookie)[1]["reactions"]
     assert [each["owner"] for each in own] == ["approach"] * 2

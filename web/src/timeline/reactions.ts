@@ -55,6 +55,11 @@ export function leadsTo(each: ReactionNow): string {
     return `${parts.join(', ') || t('does nothing')}${each.fire_once ? t('; once') : ''}`;
 }
 
+/** File and line without the folders. */
+export function placeShown(place: string): string {
+    return place.slice(place.lastIndexOf('/') + 1);
+}
+
 export class ReactionList {
     readonly element: HTMLDetailsElement;
     private readonly body = element('div', 'timeline-reactions');
@@ -125,7 +130,13 @@ function reactionElement(session: string, each: ReactionNow): HTMLElement {
     const title = element('p', '', element('b', '', each.name), ` (${owner}): ${leadsTo(each)}`);
     const terms = element('ul', 'timeline-terms', ...each.terms.map(termElement));
     terms.setAttribute('aria-label', t('Condition of {name}', { name: each.name }));
-    return element('section', 'timeline-reaction', title, terms);
+    const parts = [title, terms];
+    if (each.place !== '') {
+        const place = element('p', 'quiet', t('Defined in {place}', { place: placeShown(each.place) }));
+        place.title = each.place;
+        parts.push(place);
+    }
+    return element('section', 'timeline-reaction', ...parts);
 }
 
 function termElement(term: Term): HTMLLIElement {

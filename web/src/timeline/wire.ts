@@ -71,5 +71,7 @@ export interface ReactionNow {
     event: string;
     fire_once: boolean;
     keep_owner: boolean;
+    /** File and line that defined it; empty: not known. */
+    place: string;
     terms: Term[];
 }
