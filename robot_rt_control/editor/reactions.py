@@ -17,7 +17,8 @@ Values = Mapping[str, float | Sequence[float]]
 
 def session_reactions(robot: Robot, request: Json) -> list[Json]:
     """The reactions of a session, in one look: `owner` (empty: free-standing), `name`, `condition`, where it leads
-    (`start`, `stop`, `signal`, `event`), `place` (file and line that defined it; empty: not known), and `terms`, see `Term.as_json`; the first term is the whole condition.
+    (`start`, `stop`, `signal`, `event`), `place` (file and line that defined it; empty: not known), and `terms`, see
+    `Term.as_json`; the first term is the whole condition.
 
     Args:
         request: `session`, and `action`: only those of this one; without it, all.

@@ -74,8 +74,8 @@ def test_the_used_programs_actions_take_the_place_of_the_state() -> None:
         ("d", "a__look.distance"),
     )
     near, late = go.reactions
-    lines = [INNER[: INNER.index(f"- {{when: {each}")].count("\n") + 1 for each in ("look.distance < 0.1", "elapsed > 5")]
-    assert [near.place, late.place] == [f"inner.yaml:{line}" for line in lines], "of the text that has them"
+    first = INNER[: INNER.index("- {when: look.distance < 0.1")].count("\n") + 1
+    assert [near.place, late.place] == [f"inner.yaml:{first}", f"inner.yaml:{first + 1}"], "of the text that has them"
     assert beside.reactions[0].place == f"outer.yaml:{OUTER.count(chr(10))}"
     assert near.condition == "a__look.distance < 0.1 and elapsed > 1" and near.start == ("a__done",)
     assert (near.signal, near.capture, near.leaves) == ("a__look.zero", ("a__look.distance", "elapsed"), "")
