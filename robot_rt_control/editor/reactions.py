@@ -9,19 +9,21 @@ from robot_rt_control.conditions.evaluation import evaluate_ast
 from robot_rt_control.conditions.grammar import parse_condition
 from robot_rt_control.conditions.tree import And, Condition, Not, Or, variables
 from robot_rt_control.editor.robot import Json, Robot
+from robot_rt_control.editor.timelines import Fired
 
 _ELEMENTS = "xyz"
 """Of a vector whose elements have letters for names."""
 Values = Mapping[str, float | Sequence[float]]
 
 
-def session_reactions(robot: Robot, request: Json) -> list[Json]:
+def session_reactions(robot: Robot, request: Json, fired: Fired | None = None) -> list[Json]:
     """The reactions of a session, in one look: `owner` (empty: free-standing), `name`, `condition`, where it leads
     (`start`, `stop`, `signal`, `event`), `place` (file and line that defined it; empty: not known), and `terms`, see
     `Term.as_json`; the first term is the whole condition.
 
     Args:
         request: `session`, and `action`: only those of this one; without it, all.
+        fired: of it there are `fired` as well: the terms by the values of the tick in which it fired.
 
     Raises:
         RobotControlError: there is no such session.
@@ -32,20 +34,29 @@ def session_reactions(robot: Robot, request: Json) -> list[Json]:
     found += [(action["id"], reaction) for action in defined["actions"] for reaction in action["reactions"]]
     values = {each["name"]: float(each["value"]) for each in robot.variables(session)}
     shown = [(owner, reaction) for owner, reaction in found if wanted is None or owner == wanted]
-    return [reaction_shown(owner, reaction, values) for owner, reaction in shown]
+    return [reaction_shown(owner, each, values, _then(fired, session, owner, each)) for owner, each in shown]
 
 
-def reaction_shown(owner: str, reaction: Json, values: Mapping[str, float]) -> Json:
+def _then(fired: Fired | None, session: str, owner: str, reaction: Json) -> Mapping[str, float] | None:
+    is_it = fired is not None and (fired.session, fired.reaction) == (session, reaction["name"])
+    return fired.values if fired is not None and is_it and owner in ("", fired.owner) else None
+
+
+def reaction_shown(
+    owner: str, reaction: Json, values: Mapping[str, float], then: Mapping[str, float] | None = None
+) -> Json:
     """As `session_reactions`, for one msg/Reaction.
 
     Args:
         owner: id of its action; empty: it is free-standing.
         values: of all state variables that the session can name; NaN: unknown.
+        then: those of the tick in which it fired; None: it is not asked for, and there is no `fired`.
     """
     kept = ("name", "condition", "start", "stop", "signal", "event", "fire_once", "keep_owner", "place")
     tree = parse_condition(reaction["condition"])
-    terms = [term.as_json() for term in terms_of(tree, owner, values)]
-    return {"owner": owner, **{key: reaction[key] for key in kept}, "terms": terms}
+    terms = {"terms": values} if then is None else {"terms": values, "fired": then}
+    judged = {key: [term.as_json() for term in terms_of(tree, owner, each)] for key, each in terms.items()}
+    return {"owner": owner, **{key: reaction[key] for key in kept}, **judged}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -146,7 +146,7 @@ class EditorServer:
             "action_types": (self._blocking(lambda p, r: _action_types(robot)), "all"),
             "parts": (self._blocking(lambda p, r: {"parts": robot.parts()}), "all"),
             "variables": (self._blocking(self._variables), "all"),
-            "reactions": (self._blocking(lambda p, r: {"reactions": session_reactions(robot, r)}), "all"),
+            "reactions": (self._reactions, "all"),
             "recent": (self._timelines.looked_back, "all"),
             "recent_joints": (self._timelines.recent.reply, "all"),
             "what_if": (self._what_if, "link"),
@@ -387,6 +387,11 @@ class EditorServer:
         if body.get("stop_when_unwatched") is True and answer.get("run"):
             self._unwatched[answer["run"]] = time.monotonic()
         return answer
+
+    async def _reactions(self, person: Person, body: Json) -> Json:
+        fired = self._timelines.fired(body.get("mark"))
+        reply = self._blocking(lambda p, r: {"reactions": session_reactions(self._robot, r, fired)})
+        return await reply(person, body)
 
     def _variables(self, person: Person, body: Json) -> Json:
         return {"variables": self._robot.variables(str(body.get("session", "")))}

@@ -8,7 +8,7 @@ import math
 import struct
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +58,18 @@ class Bar:
                 "first": self.first, "last": None if self.is_open else self.last, "began": self.began}  # fmt: skip
 
 
+@dataclass(frozen=True, kw_only=True)
+class Fired:
+    """A reaction that has fired."""
+
+    session: str
+    reaction: str
+    owner: str
+    """Id of the action that was active."""
+    values: Mapping[str, float]
+    """In that tick; NaN: unknown. Variables of actions only if the event has captured them."""
+
+
 @dataclass(kw_only=True)
 class TimelineReader:
     """What one browser has of it, and what it wants."""
@@ -101,6 +113,8 @@ class Timelines:
         self._marks: deque[Json] = deque(maxlen=_KEPT)
         self._bars: deque[Bar] = deque(maxlen=_KEPT)
         self._open: dict[str, Bar] = {}
+        self._fired: dict[int, dict[str, float]] = {}
+        """Number of a mark of a reaction → values in its tick, of what comes with every tick."""
         self._sampled: tuple[str, ...] = ()
         self._columns: dict[str, int] = {}
         self._samples: deque[tuple[int, int, dict[str, int], Sequence[float]]] = deque(maxlen=_KEPT)
@@ -161,6 +175,18 @@ class Timelines:
             yield json.dumps({"timeline": text}, allow_nan=False, separators=(",", ":"))
         yield from self._frames(reader)
 
+    def fired(self, number: object) -> Fired | None:
+        """The firing that a mark tells of; None: its values are not kept, or it is none of a reaction."""
+        for mark in self._marks:
+            if mark["number"] == number and number in self._fired:
+                # Captured by the loop as it fired: these may also be of actions, which are not in every tick.
+                captured = {name: math.nan if x is None else x for name, x in mark["values"].items()}
+                return Fired(
+                    session=mark["session"], reaction=mark["reaction"], owner=mark["previous"],
+                    values=self._fired[mark["number"]] | captured,
+                )  # fmt: skip
+        return None
+
     # --- what comes -----------------------------------------------------------------------------
 
     def _look(self) -> None:
@@ -177,6 +203,7 @@ class Timelines:
         if news.names is not None and (self._names is None or news.names.version != self._names.version):
             self._forget_ticks()
             self._marks.clear()
+            self._fired.clear()
             self._bars.clear()
             self._loop += 1
             self._names = news.names
@@ -187,6 +214,7 @@ class Timelines:
                 self._take_ticks(batch, self._names)
         for event in news.events:
             self._take_event(event)
+        self._keep_fired()
         if news.sampled is not None and tuple(news.sampled) != self._sampled:
             self._sampled = tuple(news.sampled)
             self._columns = {name: i for i, name in enumerate(self._sampled)}
@@ -260,6 +288,24 @@ class Timelines:
         if is_begin and not bar.session and mark["current"] == bar.action and bar.part in mark["part"].split(", "):
             bar.session = mark["session"]
             self._change(bar)
+
+    def _keep_fired(self) -> None:
+        """An event may come before its tick, or after it."""
+        if self._names is None or not self._chunks:
+            return
+        for mark in reversed(self._marks):
+            if mark["tick"] < self._chunks[0][0][0]:
+                break
+            if not mark["reaction"] or mark["number"] in self._fired:
+                continue
+            for ticks, values in reversed(self._chunks):
+                i = int(np.searchsorted(ticks, mark["tick"]))
+                if i < len(ticks) and ticks[i] == mark["tick"]:
+                    row = values[i].tolist()
+                    self._fired[mark["number"]] = {name: row[c] for name, c in self._names.variables.items()}
+                    break
+        if len(self._fired) > _KEPT:
+            self._fired = {n: values for n, values in self._fired.items() if n >= self._marks[0]["number"]}
 
     def _take_event(self, event: Json) -> None:
         if event["kind"] in _NOT_SHOWN:

@@ -266,8 +266,9 @@ def test_E25_a_click_on_a_reaction_shows_why_it_is_true_now_or_not(
     top = page.evaluate(f"() => {TIMELINE}.panel.plot.marksTop")
     page.mouse.click(x, page.locator(".timeline-canvas").bounding_box()["y"] + top + 9)
     until(page, lambda: scope(page)["at"] == 6000)
-    page.get_by_text("near fired at 6.000 s; what follows is true now.").wait_for()
-    terms = page.get_by_role("list", name="Condition of near")
+    page.get_by_text("near fired at 6.000 s.", exact=True).wait_for()
+    terms = page.get_by_role("list", name="Condition of near", exact=True)
+    then = page.get_by_role("list", name="Condition of near when it fired")
 
     def said() -> list[str]:
         return [str(text) for text in terms.get_by_role("listitem").all_inner_texts()]
@@ -279,6 +280,10 @@ def test_E25_a_click_on_a_reaction_shows_why_it_is_true_now_or_not(
         "✗ false is_done is_done = 0",
     ])  # fmt: skip
     page.get_by_text("near (s1/approach): starts retreat").wait_for()
+    assert then.get_by_role("listitem").all_inner_texts() == [
+        f"– not listed {whole}", "✓ true rangefinder.distance < 0.2 rangefinder.distance = 0.1999",
+        "– not listed gripper.closed or is_done", "– not listed gripper.closed", "– not listed is_done",
+    ], "the event has captured the distance alone"  # fmt: skip
     picture(page, "timeline_reaction")
     assert serious(page) == []
     listed["rangefinder.distance"] = 0.7

@@ -9,7 +9,8 @@ import pytest
 from memory_robot import MemoryRobot
 from served_editor import Served
 
-from robot_rt_control.editor.reactions import reaction_shown
+from robot_rt_control.editor.reactions import reaction_shown, session_reactions
+from robot_rt_control.editor.timelines import Fired
 
 VALUES = {"d.distance": 0.15, "arm.at_rest": math.nan, "approach.is_done": 0.0, "approach.progress": 0.5,
           "progress": 9.0, "v.x": 3.0, "v.y": 0.0, "v.z": 4.0, "q[0]": 3.0, "q[1]": math.nan}  # fmt: skip
@@ -72,10 +73,28 @@ def test_E25_whoever_may_look_is_shown_the_reactions_of_a_session(editor: Served
     assert found["reactions"][1]["start"] == "back" and found["reactions"][0]["stop"] is True
     assert [each["place"] for each in found["reactions"]] == ["/home/ann/pick.py:31", "", ""]
     assert found["reactions"][2]["terms"][0]["values"] == {"progress": None}
+    assert all("fired" not in each for each in found["reactions"])
     own = editor.post("reactions", {"session": "s1", "action": "approach"}, cookie=cookie)[1]["reactions"]
     assert [each["owner"] for each in own] == ["approach"] * 2
     status, found = editor.post("reactions", {"session": "s9"}, cookie=cookie)
     assert status == 200 and not found["success"] and "s9" in found["message"]
+
+
+def test_E25_of_a_firing_the_terms_are_shown_by_the_values_of_its_tick(robot: MemoryRobot) -> None:
+    robot.variable_values = {"d.distance": 0.5, "approach.progress": 0.9}
+    condition = "d.distance < 0.2 and progress < 0.5"
+    robot.defined["s1"] = {
+        "actions": [{"id": id, "type": "hold", "parts": ["arm"],
+                     "reactions": [reaction(condition), reaction("d.x > 1")]} for id in ("approach", "retreat")],
+        "reactions": [],
+    }  # fmt: skip
+    then = Fired(session="s1", reaction="near", owner="approach", values={"d.distance": 0.1, "progress": 0.4})
+    robot.defined["s1"]["actions"][0]["reactions"][1]["name"] = "other"
+    near, other, elsewhere, _ = session_reactions(robot, {"session": "s1"}, then)
+    assert [term["truth"] for term in near["terms"]] == ["false"] * 3
+    assert [term["truth"] for term in near["fired"]] == ["true"] * 3
+    assert near["fired"][1]["values"] == {"d.distance": 0.1}
+    assert "fired" not in other and "fired" not in elsewhere
 
 
 @pytest.mark.parametrize("session", [None, 1, [], {"a": 1}, "x" * 100_000])

@@ -187,6 +187,36 @@ def test_E23_marks_are_the_events_with_their_values() -> None:
     assert len(found) == 500 and found[-1]["tick"] == 1999 and found[0]["number"] == 1502, "the number shows the loss"
 
 
+def test_E25_a_firing_keeps_the_values_of_its_tick_and_what_it_captured() -> None:
+    loop = Loop()
+    lines = Timelines(loop)  # type: ignore[arg-type]
+    screen = Screen(loop, of=lines)
+    near = event(7, session="s1", reaction="near", previous_action="go", values={"d": 0.2, "go.x": float("nan")})
+    loop.give(batch(range(1, 7)), events=[near, event(8, "part_faulted")])
+    one, two = screen.look()["marks"]
+    assert lines.fired(one["number"]) is None, "its tick has not come"
+    loop.give(batch(range(7, 10)))
+    screen.look()
+    found = lines.fired(one["number"])
+    assert found is not None and (found.session, found.reaction, found.owner) == ("s1", "near", "go")
+    assert (found.values["speed"], found.values["misses"], found.values["d"]) == (7 / 8, 70.0, 0.2)
+    assert np.isnan(found.values["go.x"])
+    assert lines.fired(two["number"]) is None, "it is none of a reaction"
+    for wrong in (None, 99, "1", [], {}, 1.5):
+        assert lines.fired(wrong) is None
+    for first in range(10, 5000, 500):  # it is kept longer than its tick
+        loop.give(batch(range(first, first + 500)))
+        screen.look()
+    assert lines.fired(one["number"]) == found
+    for tick in range(5010, 5610):
+        loop.give(batch([tick]), events=[event(tick, reaction="near")])
+        screen.look()
+    assert lines.fired(one["number"]) is None and len(lines._fired) <= 500
+    loop.next = TimelineNews(names=names(2))
+    screen.look()
+    assert not lines._fired, "ticks of another executor are others"
+
+
 def test_E22_samples_of_what_is_not_in_every_tick() -> None:
     loop = Loop()
     screen = Screen(loop, "s1/a.progress", "speed")

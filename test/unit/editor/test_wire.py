@@ -252,7 +252,7 @@ def test_the_timeline_declares_what_the_server_sends() -> None:
     wire = Wire((REPOSITORY / "web" / "src" / "timeline" / "wire.ts").read_text())
     reaction = sample(msg.Reaction, condition="d < 1 and (norm(v) > 2 or lost)")
     values = {"d": 1.5, "v[0]": 3.0, "v[1]": math.nan, "lost": math.nan}
-    sent = [("ReactionNow", plain(reaction_shown("go", as_json(reaction), values)))]
+    sent = [("ReactionNow", plain(reaction_shown("go", as_json(reaction), values, then))) for then in (None, values)]
     names = TickNames(version=1, period=0.001, columns=3, variables={"d": 1}, actions={"arm": 2},
                       integers=frozenset({0, 2}))  # fmt: skip
     rows = np.array([[5, 0, 3], [6, 0, 3], [7, 0, 0]], np.int64)

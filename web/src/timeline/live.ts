@@ -70,7 +70,7 @@ export class LiveSource implements TimelineSource, TimelineTaker {
     constructor(
         private readonly link: TimelineLink,
         private readonly describe: (session: string) => Promise<VariableInfo[]>,
-        readonly reactions?: (session: string) => Promise<ReactionNow[] | string>,
+        readonly reactions?: (session: string, mark?: number) => Promise<ReactionNow[] | string>,
     ) {
         this.tellWish();
         globalThis.document?.addEventListener('visibilitychange', this.seen);
@@ -267,7 +267,7 @@ function loopVariables(): Record<string, { unit: string; description: string }> 
     };
 }
 
-function markOf({ number: _, previous, current, ...mark }: WireMark): Mark {
+function markOf({ previous, current, ...mark }: WireMark): Mark {
     return { ...mark, previousAction: previous, currentAction: current };
 }
 

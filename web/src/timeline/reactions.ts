@@ -93,8 +93,8 @@ export class ReactionList {
         const { sessions, mark } = wanted(source.bars({ first: last, last }), this.mark);
         const found: [string, ReactionNow[] | string][] = [];
         for (const [session, active] of sessions) {
-            const all = (await source.reactions?.(session)) ?? [];
             const own = mark?.session === session ? mark : null;
+            const all = (await source.reactions?.(session, own?.number)) ?? [];
             found.push([session, typeof all === 'string' ? all : listed(all, active, own)]);
         }
         this.isAsking = false;
@@ -108,9 +108,11 @@ export class ReactionList {
         const parts: Node[] = [];
         if (mark) {
             const time = timeText(mark.tick * this.source.period, this.source.period);
-            parts.push(
-                element('p', '', t('{name} fired at {time}; what follows is true now.', { name: mark.reaction, time })),
-            );
+            const isKept = found.some(([, all]) => typeof all !== 'string' && all.some((each) => each.fired));
+            const text = isKept
+                ? t('{name} fired at {time}.', { name: mark.reaction, time })
+                : t('{name} fired at {time}; what follows is true now.', { name: mark.reaction, time });
+            parts.push(element('p', '', text));
         }
         if (found.length === 0) parts.push(element('p', 'quiet', t('No action of a session is active.')));
         for (const [session, reactions] of found) {
@@ -128,15 +130,25 @@ export class ReactionList {
 function reactionElement(session: string, each: ReactionNow): HTMLElement {
     const owner = each.owner ? `${session}/${each.owner}` : t('{session}, free-standing', { session });
     const title = element('p', '', element('b', '', each.name), ` (${owner}): ${leadsTo(each)}`);
-    const terms = element('ul', 'timeline-terms', ...each.terms.map(termElement));
-    terms.setAttribute('aria-label', t('Condition of {name}', { name: each.name }));
-    const parts = [title, terms];
+    const parts: HTMLElement[] = [title];
+    if (each.fired) {
+        parts.push(element('p', 'quiet', t('When it fired:')));
+        parts.push(termsElement(each.fired, t('Condition of {name} when it fired', { name: each.name })));
+        parts.push(element('p', 'quiet', t('Now:')));
+    }
+    parts.push(termsElement(each.terms, t('Condition of {name}', { name: each.name })));
     if (each.place !== '') {
         const place = element('p', 'quiet', t('Defined in {place}', { place: placeShown(each.place) }));
         place.title = each.place;
         parts.push(place);
     }
     return element('section', 'timeline-reaction', ...parts);
+}
+
+function termsElement(terms: readonly Term[], label: string): HTMLElement {
+    const list = element('ul', 'timeline-terms', ...terms.map(termElement));
+    list.setAttribute('aria-label', label);
+    return list;
 }
 
 function termElement(term: Term): HTMLLIElement {

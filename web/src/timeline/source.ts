@@ -40,6 +40,8 @@ export interface Columns {
 
 /** Something that happened in a tick. */
 export interface Mark {
+    /** By which the server knows it; of a recording there is none. */
+    number?: number;
     tick: number;
     /** As in msg/Event: reaction_fired, part_faulted, ... */
     kind: string;
@@ -96,8 +98,12 @@ export interface TimelineSource {
     marks(range: TickRange): readonly Mark[];
     bars(range: TickRange): readonly Bar[];
 
-    /** The reactions of a session with present values; a text: why they cannot be told. Not of a recording. */
-    reactions?(session: string): Promise<ReactionNow[] | string>;
+    /**
+     * The reactions of a session with present values; a text: why they cannot be told. Not of a recording.
+     *
+     * @param mark number of the mark whose reaction is wanted with the values of its firing, too.
+     */
+    reactions?(session: string, mark?: number): Promise<ReactionNow[] | string>;
 
     /** Call back after each change; returns what ends that. */
     subscribe(changed: () => void): () => void;

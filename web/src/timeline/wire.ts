@@ -74,4 +74,6 @@ export interface ReactionNow {
     /** File and line that defined it; empty: not known. */
     place: string;
     terms: Term[];
+    /** The terms in the tick in which it fired, if that was asked for and its values are kept. */
+    fired?: Term[];
 }

@@ -86,8 +86,8 @@ export function LiveTimeline({ past }: { past: LivePast | null }) {
         let closed = false;
         const describe = async (session: string): Promise<VariableInfo[]> =>
             (await ask<Answer & { variables?: VariableInfo[] }>('variables', { session })).variables ?? [];
-        const explain = async (session: string): Promise<ReactionNow[] | string> => {
-            const found = await ask<Answer & { reactions?: ReactionNow[] }>('reactions', { session });
+        const explain = async (session: string, mark?: number): Promise<ReactionNow[] | string> => {
+            const found = await ask<Answer & { reactions?: ReactionNow[] }>('reactions', { session, mark });
             return found.reactions ?? found.message;
         };
         void import('../timeline/timeline.ts').then(
