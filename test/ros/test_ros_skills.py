@@ -37,6 +37,7 @@ from robot_rt_control.ros.goal_client import GoalClient
 from robot_rt_control.ros.listening_node import ListeningNode
 from robot_rt_control.ros.spinning import spin
 from robot_rt_control.server.offline_catalogue import offline_catalogue
+from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.vocabulary.defaults import GOAL_ANSWER_S
 
 PATIENCE_S = 60.0
