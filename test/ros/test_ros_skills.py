@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -37,7 +36,6 @@ from robot_rt_control.ros.goal_client import GoalClient
 from robot_rt_control.ros.listening_node import ListeningNode
 from robot_rt_control.ros.spinning import spin
 from robot_rt_control.server.offline_catalogue import offline_catalogue
-from robot_rt_control.validation.catalogue import Catalogue
 from robot_rt_control.vocabulary.defaults import GOAL_ANSWER_S
 
 PATIENCE_S = 60.0
@@ -133,12 +131,6 @@ class Others:
         return RunBlueprint.Result(run="r1", success=not ended, message="no such station" if ended else "")
 
 
-@cache
-def workcell_of_skills() -> Catalogue:
-    """It takes a second, and nobody changes it."""
-    return offline_catalogue()
-
-
 class Rig:
     def __init__(self, node: ListeningNode, others: Others) -> None:
         self.others, self.now = others, 0.0
@@ -150,7 +142,9 @@ class Rig:
 
     def start(self, text: str, **values: Any) -> Abandonable:
         template = SkillTemplate(text)
-        catalogue = SkillCatalogue(workcell_of_skills(), {}, {template.name: template}, interfaces=InstalledTypes())
+        catalogue = SkillCatalogue(
+            offline_catalogue(), {}, {template.name: template}, interfaces=InstalledTypes()
+        )
         given = tuple(ParameterValue(name=name, value=value) for name, value in values.items())
         order = orders.StartSkill(activity=7, path=("a",), skill=template.name, arguments=given, parts={})
         return self.makers(order, catalogue.find(template.name), catalogue, self.robot, None)
