@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 from robot_rt_control.actions import BUILTIN
@@ -38,10 +39,20 @@ def offline_catalogue(workcell: Workcell | Path | str | None = None) -> Catalogu
 
 def _declared(own: Iterable[str]) -> Iterator[DeclaredType]:
     """The built-in types, and those of a workcell's own sources."""
-    for spec in [*BUILTIN, *(spec for text in own for spec in _specs(text))]:
-        source = load_action_type(spec)
-        is_law = PartKind.AXIS in source.action_type.slots[0].kinds  # of others nobody asks for the modes
-        yield DeclaredType.of(source.action_type, _modes(source) if is_law else ())
+    yield from _built_in()
+    yield from (_declared_type(spec) for text in own for spec in _specs(text))
+
+
+@cache
+def _built_in() -> tuple[DeclaredType, ...]:
+    """Reading their code takes a second."""
+    return tuple(map(_declared_type, BUILTIN))
+
+
+def _declared_type(spec: str) -> DeclaredType:
+    source = load_action_type(spec)
+    is_law = PartKind.AXIS in source.action_type.slots[0].kinds  # of others nobody asks for the modes
+    return DeclaredType.of(source.action_type, _modes(source) if is_law else ())
 
 
 def _specs(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import FLAGS, NOT_RUN, browser_path, watch_over
+from browser import NOT_RUN, TEST_FLAGS, browser_path, watch_over
 from editor_fixtures import editor, robot
 from served_editor import Served
 
@@ -23,7 +23,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, headless=True, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=path, headless=True, args=TEST_FLAGS)
         yield browser
         browser.close()
 

@@ -102,6 +102,8 @@ def test_E1_undo_outlives_a_reload(come: Callable[..., Any]) -> None:
     assert text_of(page) == changed
 
 
+# Its shorter parts: the tutorial's steps (test_tutorial_steps.py), and an example with a question that is run, above.
+@pytest.mark.long
 @pytest.mark.timeout(900)
 def test_somebody_who_does_not_program_builds_a_blueprint(
     come: Callable[..., Any], robot: MemoryRobot, picture: Callable[[Any, str], None]

@@ -163,14 +163,15 @@ def test_H12_keys_and_play_move_through_the_recording(look: Callable[..., Any], 
     page.keyboard.press("Space")
     until(page, lambda: int(tick.input_value()) > 1000)
     page.keyboard.press("Space")
-    stands = int(tick.input_value())
-    at(page, stands)
+    page.locator("[aria-label='Play'][aria-pressed=false]").wait_for()  # until then it goes on
+    at(page, int(tick.input_value()))
     page.keyboard.press("Shift+Space")
     until(page, lambda: int(tick.input_value()) == 1)
     page.get_by_label("Speed").select_option("1")
     page.get_by_role("button", name="Play", exact=True).click()
     until(page, lambda: int(tick.input_value()) > 20)
     page.get_by_role("button", name="A tick on").click()
+    page.locator("[aria-label='Play'][aria-pressed=false]").wait_for()
     at(page, int(tick.input_value()))
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import FLAGS, NOT_RUN, PATIENCE_S, browser_path, watch_over
+from browser import NOT_RUN, PATIENCE_S, TEST_FLAGS, browser_path, watch_over
 from pages import node, open_text, settled
 from served_editor import free_port
 from std_msgs.msg import String
@@ -75,32 +75,47 @@ def editor_process(port: int) -> Iterator[tuple[subprocess.Popen[str], str]]:
                 process.kill()
 
 
-@contextmanager
-def watched_page(port: int) -> Iterator[Any]:
-    """A page of the editor there. At the end it may not have complained, or have asked another origin for anything.
-    What belongs to an editor that is not there, or has forgotten who came, is allowed."""
+@pytest.fixture(scope="module")
+def chromium(cell: DemoWorkcell) -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
-    complaints: list[str] = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=browser_path(), headless=True, args=list(FLAGS))
-        made = browser.new_page(viewport={"width": 1280, "height": 800})
-        watch_over(made, f"http://127.0.0.1:{port}", complaints, allow="api/|403|ERR_(CONNECTION|EMPTY_RESPONSE)")
-        yield made
+        browser = playwright.chromium.launch(executable_path=browser_path(), headless=True, args=TEST_FLAGS)
+        yield browser
         browser.close()
-    assert complaints == []
-
-
-@pytest.fixture
-def page(cell: DemoWorkcell, port: int) -> Iterator[Any]:
-    with watched_page(port) as made:
-        yield made
 
 
 @pytest.fixture(scope="module")
+def link(cell: DemoWorkcell) -> str:
+    """Of the workcell's own editor."""
+    links = re.findall(r"Edit and operate: +(http://127.0.0.1:\d+/#token=\S+)", "\n".join(cell.last_lines(10_000)))
+    assert links and len(set(links)) == 1, "once, or again when blueprints could be run"
+    return str(links[0])
+
+
+@pytest.fixture
 def port() -> int:
-    """Of the editor: the same for all, as for a user."""
+    """Of an editor of the test's own, which dies: its page meets the next one there."""
     return free_port()
+
+
+@pytest.fixture
+def page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A page for the workcell's editor, or for the test's own. At the end it may not have complained, or have asked
+    another origin for anything. What belongs to an editor that is not there, or has forgotten who came, is allowed."""
+    has_own = "port" in request.fixturenames
+    origin = f"http://127.0.0.1:{request.getfixturevalue('port')}" if has_own else request.getfixturevalue("link")
+    complaints: list[str] = []
+    made = chromium.new_page(viewport={"width": 1280, "height": 800})
+    watch_over(made, origin.partition("/#")[0], complaints, allow="api/|403|ERR_(CONNECTION|EMPTY_RESPONSE)")
+    yield made
+    if not has_own:  # the next test's person operates
+        made.evaluate(
+            "() => fetch('/api/operate', {method: 'POST', headers: {'Content-Type': 'application/json'},"
+            " body: JSON.stringify({take: false})})"
+        )
+    made.close()
+    assert complaints == []
 
 
 def under_way(state: Any) -> list[Any]:
@@ -124,8 +139,8 @@ def go_to(page: Any, link: str) -> None:
     settled(page)
 
 
-def test_the_tutorials_steps_move_the_arm(page: Any, cell: DemoWorkcell, port: int) -> None:
-    with editor_process(port) as (_, link), Client("looking", timeout_s=60.0) as client:
+def test_the_tutorials_steps_move_the_arm(page: Any, link: str) -> None:
+    with Client("looking", timeout_s=60.0) as client:
         go_to(page, link)
         begin = client.value("arm.tool.z")
         for step in steps()[:5]:
@@ -139,12 +154,9 @@ def test_the_tutorials_steps_move_the_arm(page: Any, cell: DemoWorkcell, port: i
         assert [run["result"] for run in runs] == ["done"] * 3
 
 
-def test_the_editor_is_a_process_of_the_workcell(cell: DemoWorkcell) -> None:
-    links = re.findall(r"Edit and operate: +(http://127.0.0.1:(\d+)/#token=\S+)", "\n".join(cell.last_lines(10_000)))
-    assert links and len(set(links)) == 1, "once, or again when blueprints could be run"
-    link, port = links[0]
-    with watched_page(int(port)) as page:
-        go_to(page, link)
+def test_the_editor_is_a_process_of_the_workcell(page: Any, link: str) -> None:
+    assert len(processes("robot_rt_control.editor.main")) == 1
+    go_to(page, link)
 
 
 def test_E10_a_blueprint_runs_on_the_simulation_and_the_editors_death_disturbs_nothing(
@@ -211,8 +223,8 @@ actions:
 """
 
 
-def test_a_program_is_edited_kept_and_seen_live(page: Any, cell: DemoWorkcell, port: int) -> None:
-    with editor_process(port) as (_, link), Client("looking", timeout_s=60.0) as client:
+def test_a_program_is_edited_kept_and_seen_live(page: Any, link: str) -> None:
+    with Client("looking", timeout_s=60.0) as client:
         for program in (DEEP, AROUND):  # before the page lists what there is
             client.programs.save(program)
         go_to(page, link)
@@ -274,12 +286,9 @@ def choose(page: Any, label: str, value: str) -> None:
 
 
 def test_N54_a_face_at_the_door_starts_what_was_built_from_forms_and_a_distance_is_stored_and_said(
-    page: Any, cell: DemoWorkcell, port: int
+    page: Any, link: str
 ) -> None:
-    with (
-        editor_process(port) as (_, link), Client("looking", timeout_s=60.0) as client,
-        Blueprints(client, timeout_s=60.0) as blueprints,
-    ):  # fmt: skip
+    with Client("looking", timeout_s=60.0) as client, Blueprints(client, timeout_s=60.0) as blueprints:
         said: list[str] = []
         client.node.create_subscription(String, "blueprints/say", lambda m: said.append(m.data), 10)
         faces = client.node.create_publisher(String, "door/face", 10)
@@ -331,10 +340,10 @@ def test_N54_a_face_at_the_door_starts_what_was_built_from_forms_and_a_distance_
         blueprints.control("disarm")
 
 
-def test_E33_a_program_is_started_and_ended_from_its_page(page: Any, cell: DemoWorkcell, port: int) -> None:
+def test_E33_a_program_is_started_and_ended_from_its_page(page: Any, link: str) -> None:
     text = HOLD.replace("hold_on", "hold_for").replace("parts: arm", "parts: robot").replace("> 2", "> $wait")
     text += "roles: {robot: {kinds: [arm]}}\nparameters: {wait: {unit: s, default: 1000.0, minimum: 0.0}}\n"
-    with editor_process(port) as (_, link), Client("looking", timeout_s=60.0) as client:
+    with Client("looking", timeout_s=60.0) as client:
         client.programs.save(text)
         go_to(page, link)
         page.get_by_role("tab", name="Files").click()

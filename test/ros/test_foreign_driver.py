@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import re
@@ -23,8 +24,29 @@ Cell = tuple[DemoWorkcell, ForeignDriver]
 
 pytestmark = pytest.mark.timeout(900)
 
-# Each of them, with the fixtures of this file.
-globals().update({name: test for name, test in vars(trajectories).items() if name.startswith("test_")})
+SHORT = (
+    "test_a_trajectory_is_followed_with_feedback_and_state",
+    "test_a_newer_goal_preempts_and_goes_on_without_a_jump",
+    "test_cancel_stops_on_the_way",
+    "test_a_broken_path_tolerance_stops_and_names_joint_and_limit",
+    "test_J18_a_stream_of_trajectories_stops_with_an_empty_one_and_none_of_it_comes_later",
+)
+"""What depends on the driver; the others ask the control server, which answers the same on any hardware."""
+
+
+def again(test: Callable[..., None]) -> Callable[..., None]:
+    """A test once more, with the fixtures of this file."""
+
+    @functools.wraps(test)
+    def run(*arguments: Any, **more: Any) -> None:
+        test(*arguments, **more)
+
+    return run if test.__name__ in SHORT else pytest.mark.long(run)
+
+
+found = {name: again(test) for name, test in vars(trajectories).items() if name.startswith("test_")}
+assert found.keys() >= set(SHORT)
+globals().update(found)
 
 DEVICES = """
 devices:

@@ -88,9 +88,7 @@ def process_of(workcell: DemoWorkcell, word: str) -> int:
     return found[0]
 
 
-def test_an_fr3_moves_in_each_mode_reacts_is_lost_and_comes_back(
-    cell: tuple[Client, FrankaSimulator, DemoWorkcell],
-) -> None:
+def test_an_fr3_and_its_hand_move_it_is_lost_and_comes_back(cell: tuple[Client, FrankaSimulator, DemoWorkcell]) -> None:
     client, simulator, workcell = cell
     assert client.executor_status().clock == "hardware", "the robot's packets drive the loop"
     np.testing.assert_allclose(position(client), START, atol=0.01)
@@ -110,6 +108,42 @@ def test_an_fr3_moves_in_each_mode_reacts_is_lost_and_comes_back(
         session.wait_until("move.is_settled", timeout_s=PATIENCE)
         np.testing.assert_allclose(position(client), goal, atol=0.01)
 
+    # The network is lost: the part is faulted with the reason.
+    simulator.kill()
+    until(lambda: arm(client).operational_state == "faulted", "the fault")
+    lost = "part 'arm' is faulted: the hardware reports an error: error 0x20000 (network_lost); check the cable"
+    until(lambda: any(lost in line for line in workcell.last_lines(50)), "its reason")
+    with pytest.raises(RobotControlError):
+        client.clear_faults("arm")
+    simulator.start()
+
+    def cleared() -> bool:
+        try:
+            client.clear_faults("arm")
+        except RobotControlError:
+            return False
+        return True
+
+    until(cleared, "a robot that is connected anew")
+    until(lambda: np.isfinite(position(client)).all(), "its states")
+    client.enable("arm")
+    with client.session("arm", lease_s=PATIENCE) as session:
+        session.add(Action("again", "move_joint", position=(position(client) + [0, 0, 0, 0, 0, 0, 0.1]).tolist()))
+        session.start("again")
+        session.wait_until("again.is_settled", timeout_s=PATIENCE)
+
+    # A killed driver: the loop faults the part and ends; the robot stops by itself.
+    ended = re.compile(
+        r"hardware_driver_robot \(process \d+\) was ended by SIGKILL .* the parts of device 'robot' are faulted"
+    )
+    os.kill(process_of(workcell, "__node:=hardware_driver_robot"), signal.SIGKILL)
+    until(lambda: any(ended.search(line) for line in workcell.last_lines(400)), "its end")
+
+
+@pytest.mark.long
+def test_an_fr3_moves_in_each_mode_and_reacts(cell: tuple[Client, FrankaSimulator, DemoWorkcell]) -> None:
+    client, _, _ = cell
+    with client.session("arm", lease_s=PATIENCE) as session:
         for mode in ("velocity", "effort"):
             begin = position(client)
             end = begin + [0.0, 0.0, 0.0, 0.1, -0.15, 0.0, 0.0]
@@ -149,34 +183,3 @@ def test_an_fr3_moves_in_each_mode_reacts_is_lost_and_comes_back(
         session.start("press")
         session.wait_for("contact", timeout_s=PATIENCE)
         until(lambda: client.value("arm.at_rest") == 1.0, "rest")
-
-    # The network is lost: the part is faulted with the reason.
-    simulator.kill()
-    until(lambda: arm(client).operational_state == "faulted", "the fault")
-    lost = "part 'arm' is faulted: the hardware reports an error: error 0x20000 (network_lost); check the cable"
-    until(lambda: any(lost in line for line in workcell.last_lines(50)), "its reason")
-    with pytest.raises(RobotControlError):
-        client.clear_faults("arm")
-    simulator.start()
-
-    def cleared() -> bool:
-        try:
-            client.clear_faults("arm")
-        except RobotControlError:
-            return False
-        return True
-
-    until(cleared, "a robot that is connected anew")
-    until(lambda: np.isfinite(position(client)).all(), "its states")
-    client.enable("arm")
-    with client.session("arm", lease_s=PATIENCE) as session:
-        session.add(Action("again", "move_joint", position=(position(client) + [0, 0, 0, 0, 0, 0, 0.1]).tolist()))
-        session.start("again")
-        session.wait_until("again.is_settled", timeout_s=PATIENCE)
-
-    # A killed driver: the loop faults the part and ends; the robot stops by itself.
-    ended = re.compile(
-        r"hardware_driver_robot \(process \d+\) was ended by SIGKILL .* the parts of device 'robot' are faulted"
-    )
-    os.kill(process_of(workcell, "__node:=hardware_driver_robot"), signal.SIGKILL)
-    until(lambda: any(ended.search(line) for line in workcell.last_lines(400)), "its end")

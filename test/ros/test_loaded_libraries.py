@@ -67,13 +67,15 @@ def move_at_last(client: Client) -> None:
 
 def test_a_workcell_whose_code_is_in_the_cache_runs_without_the_compiler(tmp_path: Path) -> None:
     arguments = ["--workcell", "arm7", "--no-frames", "--priority", "0"]
-    for turn in range(2):  # the first one compiles what the cache does not have yet
+    for turn in range(2):  # if the cache lacks anything, the first one compiles it
         with DemoWorkcell(arguments, tmp_path / f"{turn}.log") as workcell, Client("moves", timeout_s=60.0) as client:
             workcell.wait_until_ready(client, lambda _: None)
             pids = started(workcell.pid)
             seen = {name: libraries(pid) for name, pid in pids.items()}
             move_at_last(client)
             moved = {name: libraries(pid) for name, pid in pids.items()}
+        if not any(loaded & set(HEAVY) for loaded in (*seen.values(), *moved.values())):
+            break
     assert {"robot_rt_control.realtime.executor.node", "robot_rt_control.server.node.node"} <= seen.keys()
     assert all("numpy" in loaded for loaded in seen.values()), "this test would find nothing"
     nothing: dict[str, list[str]] = {name: [] for name in seen}
