@@ -20,8 +20,8 @@ from robot_rt_control.vocabulary.errors import RobotControlError
 
 
 def played(job: dict[str, Any]) -> list[dict[str, Any]]:
-    """What each replay of a job found: `plan` and `workcell`, files, `speeds`, `simulator` (empty: the default one), and
-    `finer`, whether with half of the simulation's step.
+    """What each replay of a job found: `plan` and `workcell`, files, `speeds`, `simulator` (empty: the default one),
+    and `finer`, whether with half of the simulation's step.
 
     Raises:
         RobotControlError: it could not be played, or did not come to its end.
@@ -32,7 +32,7 @@ def played(job: dict[str, Any]) -> list[dict[str, Any]]:
         if job["finer"]:
             workcell = finer(workcell)
         rows = [replay(plan, workcell, speed=speed).summary() for speed in job["speeds"]]
-        return [row | {"engine": f"{row['engine']}, half the step,"} for row in rows] if job["finer"] else rows
+        return [row | {"engine": f"{row['engine']} with half the step"} for row in rows] if job["finer"] else rows
     except TimeoutError as error:
         raise RobotControlError(str(error)) from None
 

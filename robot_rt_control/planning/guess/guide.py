@@ -119,8 +119,7 @@ def path(
     Args:
         halting: it comes to rest just before it touches, and so begins each push without a blow; and at each corner of
             its way, and once it has drawn back from a push.
-        durations: that each line needs, per horizon; the time that is left, and all of it without them, is shared out by
-            lengths.
+        durations: that each line needs, per horizon; what is left, and all time without them, is shared out by lengths.
     """
     lines: list[tuple[Array, float]] = []
     places: list[tuple[Array, Array, Array]] = []

@@ -102,16 +102,16 @@ def test_V31_a_slow_push_rests_at_each_corner_and_draws_back_from_the_body_befor
     speed = np.linalg.norm(np.diff(found.centers, axis=0), axis=1)
     ends = np.flatnonzero(np.diff(found.line))
     assert len(ends) >= 7 and (speed[ends] < 0.02 * speed.max()).all()
-    moving = np.diff(found.bodies, axis=0).any(axis=1)
+    moving = np.asarray(np.diff(found.bodies, axis=0).any(axis=1))
     first, second = np.flatnonzero(moving)[[0, -1]]
     between = np.flatnonzero(~moving & (np.arange(len(moving)) > first) & (np.arange(len(moving)) < second))
     back = np.diff(found.centers, axis=0)[between[: len(between) // 20]].sum(axis=0)
     assert back[0] < 0.0 and back[1:] == pytest.approx(np.zeros(2), abs=1e-9), "straight away from the face"
     needed = np.arange(1.0, found.line.max() + 2)
     needed /= needed.sum()
-    shares = path(row, its, geometry, FACES, steps=4000, halting=True, durations=needed)
+    shares = path(row, its, geometry, FACES, steps=4000, halting=True, durations=needed.tolist())
     assert np.bincount(shares.line[1:]) / 4000 == pytest.approx(needed, abs=1e-3)
-    shares = path(row, its, geometry, FACES, steps=4000, halting=True, durations=0.5 * needed)
+    shares = path(row, its, geometry, FACES, steps=4000, halting=True, durations=(0.5 * needed).tolist())
     assert (np.bincount(shares.line[1:]) / 4000 > 0.5 * needed).all(), "each gets some of what is left"
 
 

@@ -29,9 +29,9 @@ class Engine:
     `other`: how far it ends beyond in one more engine; `finer`: with half the step. `blow` [N s].
     """
 
-    def __init__(self, far, cancel=None, aside=0.0, other=None, blow=0.0, finer=0.0):
+    def __init__(self, far, cancel=None, aside=0.0, other=None, blow=0.0, finer=0.0, other_blow=0.0):
         self.far, self.aside, self.cancel, self.plans = far, aside, cancel, []
-        self.blow, self.finer = blow, finer
+        self.blow, self.finer, self.other_blow = blow, finer, other_blow
         self.other, self.others = other, () if other is None else ("another",)
 
     def __enter__(self):
@@ -50,8 +50,9 @@ class Engine:
         far = self.finer if finer else self.other if simulator else self.far
         position = plan.body_position[-1] + np.array([far, self.aside, 0.0])
         error = plan.error_of(position, plan.body_rotation[-1])
-        name = (simulator or "made up") + finer * ", half the step,"
-        row = {"engine": name, "rests": True, "position": position.tolist(), "blow": self.blow}
+        name = (simulator or "made up") + finer * " with half the step"
+        row = {"engine": name, "rests": True, "position": position.tolist()}
+        row["blow"] = self.other_blow if simulator else self.blow
         row["error_to_target"] = error.position
         return [{**row, "speed": speed, "orientation_error": error.orientation} for speed in speeds]
 
@@ -127,9 +128,11 @@ def test_V36_where_a_body_ends_after_a_blow_has_to_hold_with_half_the_step_as_we
     asked = Settings(threads=1, slow=False)
     assert solve(Engine(0.0, blow=0.27), settings=asked).success
     found = solve(Engine(0.0, blow=0.27, finer=0.01), settings=asked)
-    assert not found.success and "in made up, half the step, at speed 1" in found.message
+    assert not found.success and "in made up with half the step at speed 1" in found.message
     assert "strikes" not in found.message
     assert solve(Engine(0.0, blow=0.25, finer=0.01), settings=asked).success, "no blow: it is not asked"
+    found = solve(Engine(0.0, other=0.0, other_blow=0.27, finer=0.01))  # slow, and hard in one engine
+    assert not found.success and "in another with half the step at speed 1" in found.message
 
 
 def test_V13_a_cancel_breaks_a_verification_off():
