@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
-from robot_rt_control.blueprint.makers.capability_files import load_capabilities
+from robot_rt_control.blueprint.makers.capability_files import capabilities_of
 from robot_rt_control.blueprint.makers.makers import Makers
 from robot_rt_control.blueprint.runs.control_request import ControlRequest
 from robot_rt_control.blueprint.runs.executor import Executor, ExecutorState
@@ -38,7 +38,7 @@ class LockstepBlueprints:
     def __init__(self, client: LockstepClient, folder: Path) -> None:
         self._client, self.said = client, list[str]()
         workcell = client.cell.workcell
-        capabilities = load_capabilities(workcell.capabilities)
+        capabilities = capabilities_of(workcell)
         library = SkillLibrary(
             SkillStore(folder / "skills"),
             offline_catalogue(workcell.path),
@@ -46,7 +46,7 @@ class LockstepBlueprints:
             made=capabilities.templates,
         )
         robot = Robot(client.backend, say=self.said.append)
-        self.executor = Executor(robot, library, folder / "runs", makers=Makers(capabilities))
+        self.executor = Executor(robot, library, folder / "runs", makers=Makers(capabilities, workcell=workcell.path))
         self._seen, self._looks = -1, False
         self.is_done = False
         client.cell.serve(self)  # type: ignore[arg-type]  # as a queue whose item is the new tick

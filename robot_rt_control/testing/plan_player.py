@@ -9,9 +9,10 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+from dataclasses import replace
 from typing import Any
 
-from robot_rt_control.model.workcell.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.planning.plan.plan import Plan
 from robot_rt_control.processes.call import answer
 from robot_rt_control.testing.plan_replay import replay
@@ -19,7 +20,8 @@ from robot_rt_control.vocabulary.errors import RobotControlError
 
 
 def played(job: dict[str, Any]) -> list[dict[str, Any]]:
-    """What each replay of a job found: `plan` and `workcell`, files, `speeds`, and `simulator`; empty: the default one.
+    """What each replay of a job found: `plan` and `workcell`, files, `speeds`, `simulator` (empty: the default one),
+    and `finer`, whether with half of the simulation's step.
 
     Raises:
         RobotControlError: it could not be played, or did not come to its end.
@@ -27,9 +29,24 @@ def played(job: dict[str, Any]) -> list[dict[str, Any]]:
     try:
         plan = Plan.load(job["plan"])
         workcell = load_workcell(job["workcell"], "simulator", simulator=job["simulator"])
-        return [replay(plan, workcell, speed=speed).summary() for speed in job["speeds"]]
+        if job["finer"]:
+            workcell = finer(workcell)
+        rows = [replay(plan, workcell, speed=speed).summary() for speed in job["speeds"]]
+        return [row | {"engine": f"{row['engine']} with half the step"} for row in rows] if job["finer"] else rows
     except TimeoutError as error:
         raise RobotControlError(str(error)) from None
+
+
+def finer(workcell: Workcell) -> Workcell:
+    """The workcell, simulated with half of its step; the same workcell for a plan."""
+    devices = []
+    for device in workcell.devices:
+        config = device.config
+        if "world" in config:
+            world = config["world"]
+            config = {**config, "world": {**world, "timestep": 0.5 * (world.get("timestep") or workcell.period)}}
+        devices.append(replace(device, config=config))
+    return replace(workcell, devices=tuple(devices))
 
 
 def main() -> None:

@@ -34,6 +34,7 @@ from robot_rt_control.model.pose import Pose
 from robot_rt_control.model.rotation_formulas import angle_between
 from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.planning.plan.plan import Plan
+from robot_rt_control.planning.plan.verdict import BLOW
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
 
@@ -89,6 +90,8 @@ class Replay:
     """[N] Greatest normal force between the robot and the body; or the objects, if the body is the robot's own."""
     impulse: float
     """[N s] Its integral."""
+    blow: float = 0.0
+    """[N s] The greatest part of it within `BLOW` seconds."""
     engine: str = ""
     """Name of the simulator."""
     times: Array = field(repr=False)
@@ -104,7 +107,7 @@ class Replay:
         """Its numbers, without path and images."""
         names = (
             "engine", "speed", "position", "orientation", "error_to_plan", "error_to_target", "normalized_error",
-            "orientation_error", "rests", "drift", "peak", "impulse",
+            "orientation_error", "rests", "drift", "peak", "impulse", "blow",
         )  # fmt: skip
         return {name: getattr(self, name) for name in names}
 
@@ -274,11 +277,16 @@ class _Run:
             engine=self.plugin.engine,
             peak=max(self.forces),
             impulse=self.period * sum(self.forces),
+            blow=self._blow(),
             times=np.array(self.times),
             path=np.array(self.path),
             images=self._with_ghost(),
             image_times=np.array(self._frame_times),
         )
+
+    def _blow(self) -> float:
+        window = np.ones(max(round(BLOW / self.period), 1))
+        return float(self.period * np.convolve(self.forces, window).max())
 
     def _with_ghost(self) -> tuple[Image, ...]:
         """The pictures with the target: its outline, filled where nothing is in front; the body is put there. If that

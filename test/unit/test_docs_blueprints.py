@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_rt_control.blueprint.makers.capability_files import load_capabilities
+from robot_rt_control.blueprint.makers.capability_files import SHIPPED, load_capabilities
 from robot_rt_control.blueprint.makers.ros.answers import InstalledTypes
 from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.text.check import check_skill
@@ -32,7 +32,8 @@ BLOCKS = [(kind, textwrap.dedent(text)) for kind, text in re.findall(r"```(\w*)\
 
 @pytest.mark.parametrize("text", [text for kind, text in BLOCKS if kind == "yaml"])
 def test_its_texts_are_valid(text: str) -> None:
-    catalogue = SkillCatalogue(offline_catalogue(ROOT / "config" / "bench.yaml"), {}, {}, interfaces=InstalledTypes())
+    bench, made = offline_catalogue(ROOT / "config" / "bench.yaml"), load_capabilities(SHIPPED).templates
+    catalogue = SkillCatalogue(bench, {}, {}, interfaces=InstalledTypes(), made=made)
     check_skill(SkillTemplate(text), catalogue)
 
 

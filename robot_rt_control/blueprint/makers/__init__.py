@@ -9,7 +9,8 @@
         return {"count": 3}
 """
 
+from robot_rt_control.blueprint.graph.results import Outcome
 from robot_rt_control.blueprint.makers.declaration import skill
 from robot_rt_control.blueprint.makers.handle import Handle, SkillCancelled, SkillFailed, View
 
-__all__ = ["Handle", "SkillCancelled", "SkillFailed", "View", "skill"]
+__all__ = ["Handle", "Outcome", "SkillCancelled", "SkillFailed", "View", "skill"]

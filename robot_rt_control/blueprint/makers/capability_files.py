@@ -15,7 +15,7 @@ from typing import Any
 
 from robot_rt_control.blueprint.makers.declaration import ATTRIBUTE, text_of
 from robot_rt_control.blueprint.text.skill_file import SkillTemplate
-from robot_rt_control.model.workcell.workcell import load_workcell
+from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.text.dump import dump
 from robot_rt_control.vocabulary.errors import DefinitionError
 
@@ -36,13 +36,24 @@ class Capabilities:
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
 
-def capabilities_of(workcell: Path) -> Capabilities:
-    """As `load_capabilities`, of the files that a workcell file names.
+SHIPPED = (Path(__file__).parents[2] / "planner" / "push_to.py",)
+"""Files of the package; they stand above blueprints."""
+
+
+def capabilities_of(workcell: Workcell | Path) -> Capabilities:
+    """Those of the package, and of the files that a workcell names, as `load_capabilities`; its own come first.
 
     Raises:
         DefinitionError: the workcell file is not valid.
     """
-    return load_capabilities(load_workcell(workcell).capabilities)
+    own = load_capabilities((workcell if isinstance(workcell, Workcell) else load_workcell(workcell)).capabilities)
+    shipped = load_capabilities(SHIPPED)
+    return Capabilities(
+        templates={**shipped.templates, **own.templates},
+        functions={
+            **{name: its for name, its in shipped.functions.items() if name not in own.templates}, **own.functions
+        },
+    )  # fmt: skip
 
 
 def load_capabilities(files: Iterable[Path]) -> Capabilities:

@@ -10,14 +10,15 @@ from typing import Any
 
 from robot_rt_control.blueprint.graph import events, orders
 from robot_rt_control.blueprint.graph.results import Outcome
-from robot_rt_control.blueprint.runs.performer import outcome_of, run_request
+from robot_rt_control.blueprint.runs.performer import outcome_of, program_request, run_request
 from robot_rt_control.blueprint.runs.robot import Robot
-from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
+from robot_rt_control.blueprint.text.catalogue import Skill, SkillCatalogue
 from robot_rt_control.blueprint.text.skill_file import SkillTemplate
 from robot_rt_control.client.actions import parameter_values
-from robot_rt_control.client.backend import StartedRun
+from robot_rt_control.client.backend import RunRequest, StartedRun
 from robot_rt_control.client.session import Session
 from robot_rt_control.program.declarations import values_of
+from robot_rt_control.program.file import ProgramTemplate
 from robot_rt_control.program.substitution import Substitution
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError, SessionError, unknown
 
@@ -82,10 +83,11 @@ class Handle:
     Attributes:
         view: what it may move and read.
         turns: None: the loop does not wait for the skill.
+        activity: its number in the run.
     """
 
     def __init__(self, activity: int, robot: Robot, turns: Turns | None) -> None:
-        self._activity, self._robot, self.turns = activity, robot, turns
+        self.activity, self._robot, self.turns = activity, robot, turns
         self._cancelled = threading.Event()
         self._answers: deque[str] = deque()
         self.told: deque[events.Told | events.Asked] = deque()
@@ -134,13 +136,13 @@ class Handle:
 
     def progress(self, text: object) -> None:
         """How far it is, for the log and those who watch."""
-        self._tell(events.Told(activity=self._activity, what="progress", content={"text": str(text)}))
+        self._tell(events.Told(activity=self.activity, what="progress", content={"text": str(text)}))
 
     def ask(self, text: str, answers: Iterable[str] = ("yes", "no")) -> str:
         """Ask the operator. Returns the answer. Raises SkillCancelled."""
         self._check()
         self._answers.clear()
-        self._tell(events.Asked(activity=self._activity, text=text, answers=tuple(answers)))
+        self._tell(events.Asked(activity=self.activity, text=text, answers=tuple(answers)))
         self.wait_for(lambda: self._answers)
         return self._answers.popleft()
 
@@ -168,12 +170,20 @@ class View:
 
     Attributes:
         parts: role → part.
+        workcell: its file; None: not known.
+        backend: of the running workcell, for what reads it.
     """
 
     def __init__(
-        self, handle: Handle, robot: Robot, catalogue: SkillCatalogue, session: Session | None, parts: Mapping[str, str]
+        self,
+        handle: Handle,
+        robot: Robot,
+        catalogue: SkillCatalogue,
+        session: Session | None,
+        parts: Mapping[str, str],
+        workcell: Path | None = None,
     ) -> None:
-        self.parts = dict(parts)
+        self.parts, self.workcell, self.backend = dict(parts), workcell, robot.backend
         self._handle, self._robot, self._catalogue, self._session = handle, robot, catalogue, session
         self._substitution = Substitution({}, self.parts)
         self._closed = False
@@ -229,11 +239,34 @@ class View:
             SessionError: the view is closed, or it would move a part that is not the skill's.
         """
         order = self._order(name, parts or {}, until, parameters)
+        key = order.skill, order.arguments, tuple(sorted(order.parts.items())), until
+        request = run_request(order, self._catalogue, self._session, self._prefix(key), self._robot.on_change)
+        return self._followed(request, self._catalogue.find(name), accept)
+
+    def run_program(self, text: str, /, *, accept: Iterable[str] = ()) -> Outcome:
+        """Run a program, given as YAML text without roles and parameters, to its end, in the run's session.
+
+        Args:
+            accept: failures that are returned instead of raised.
+
+        Raises:
+            SkillFailed, SkillCancelled, SessionError: as `run`.
+            DefinitionError, ProgramError: the text has mistakes.
+        """
+        template = ProgramTemplate(text)
+        skill = self._catalogue.of_program(template.name, template)
+        if skill.problem:
+            raise DefinitionError(skill.problem)
+        self._check_moved(skill.name, skill.moves)
+        request = program_request(text, self._session, self._prefix(text), self._robot.on_change)
+        return self._followed(request, skill, accept)
+
+    def _prefix(self, key: Any) -> str:
         if self._closed:
             raise SessionError("the skill has ended: its view of the session is closed")
-        key = order.skill, order.arguments, tuple(sorted(order.parts.items())), until
-        prefix = self._prefixes.setdefault(key, f"p{order.activity}_{len(self._prefixes)}")
-        request = run_request(order, self._catalogue, self._session, prefix, self._robot.on_change)
+        return self._prefixes.setdefault(key, f"p{self._handle.activity}_{len(self._prefixes)}")
+
+    def _followed(self, request: RunRequest, skill: Skill, accept: Iterable[str]) -> Outcome:
         run = self._robot.backend.begin_run(request)
         self._running.append(run)
         cancelled = False
@@ -245,13 +278,20 @@ class View:
         self._running.remove(run)
         if cancelled:
             raise SkillCancelled
-        skill = self._catalogue.find(name)
-        ended = outcome_of(order.activity, outcome, skill)
+        ended = outcome_of(self._handle.activity, outcome, skill)
         failure = skill.results.get(ended.result, True)
         found = Outcome(result=ended.result, failure=failure, reason=ended.reason, outputs=ended.outputs)
         if failure and ended.result not in set(accept):
-            raise SkillFailed(name, found)
+            raise SkillFailed(skill.name, found)
         return found
+
+    def _check_moved(self, name: str, moved: Iterable[str]) -> None:
+        foreign = sorted(set(moved) - set(self.parts.values()))
+        if foreign:
+            raise SessionError(
+                f"{name!r} would move {', '.join(foreign)}",
+                expected=f"parts of the skill's roles: {', '.join(self.parts.values()) or 'it has none'}",
+            )
 
     def _order(
         self, name: str, parts: Mapping[str, str], until: str, parameters: Mapping[str, Any]
@@ -272,14 +312,8 @@ class View:
             if not part:
                 raise DefinitionError(f"{name!r}: no part for role {known.name!r}", expected=known.shown_kinds)
             given[known.name] = part
-        moved = {given.get(part, part) for part in skill.moves}
-        foreign = sorted(moved - set(self.parts.values()))
-        if foreign:
-            raise SessionError(
-                f"{name!r} would move {', '.join(foreign)}",
-                expected=f"parts of the skill's roles: {', '.join(self.parts.values()) or 'it has none'}",
-            )
-        activity = self._handle._activity
+        self._check_moved(name, {given.get(part, part) for part in skill.moves})
+        activity = self._handle.activity
         return orders.StartSkill(activity=activity, path=(), skill=name, arguments=arguments, parts=given, until=until)
 
     # --- in the driver's thread -----------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Protocol
 
 from robot_rt_control.blueprint.graph import events, orders
@@ -53,11 +54,18 @@ class Makers:
         capabilities: Python functions.
         ros: None: there is no ROS here, as in lockstep.
         patience_s: as of Turns.
+        workcell: its file, for skills that read it.
     """
 
     def __init__(
-        self, capabilities: Capabilities | None = None, ros: RosMaker | None = None, *, patience_s: float = PATIENCE_S
+        self,
+        capabilities: Capabilities | None = None,
+        ros: RosMaker | None = None,
+        *,
+        patience_s: float = PATIENCE_S,
+        workcell: Path | None = None,
     ) -> None:
+        self._workcell = workcell
         self.capabilities, self._ros, self._patience_s = capabilities or Capabilities(), ros, patience_s
 
     def __call__(
@@ -79,7 +87,7 @@ class Makers:
         if function is None:
             raise DefinitionError(f"no file of the workcell's `capabilities` has a function for {skill.name!r}")
         handle = Handle(order.activity, robot, None if robot.backend.threaded else Turns(self._patience_s))
-        view = View(handle, robot, catalogue, session, order.parts)
+        view = View(handle, robot, catalogue, session, order.parts, self._workcell)
         arguments: Mapping[str, Value] = {p.name: p.value for p in order.arguments}
         return PythonWork(order.activity, function, arguments, handle, view, robot, skill.results, skill.outputs)
 

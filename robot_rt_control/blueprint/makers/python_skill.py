@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from robot_rt_control.blueprint.graph import events
-from robot_rt_control.blueprint.graph.results import CANCELLED, DONE, FAILED, Results
+from robot_rt_control.blueprint.graph.results import CANCELLED, DONE, FAILED, Outcome, Results
 from robot_rt_control.blueprint.makers.capability_files import file_of, shown, where
 from robot_rt_control.blueprint.makers.handle import Handle, SkillCancelled, View
 from robot_rt_control.blueprint.runs.robot import Robot
@@ -62,6 +62,9 @@ class PythonWork:
             self._robot.on_change()
 
     def _ending(self, returned: Any) -> events.Ended:
+        reason = ""
+        if isinstance(returned, Outcome):
+            returned, reason = (returned.result, returned.outputs), returned.reason
         result, outputs = returned if isinstance(returned, tuple) and len(returned) == 2 else (returned, None)
         if isinstance(result, Mapping) and outputs is None:
             result, outputs = None, result
@@ -76,7 +79,8 @@ class PythonWork:
             found = {name: _plain(place, name, value, self._outputs) for name, value in (outputs or {}).items()}
         except DefinitionError as error:
             return events.Ended(activity=self._activity, result=FAILED, reason=str(error))
-        reason = f"{place} returned it" if self._results[result] else ""
+        if not reason and self._results[result]:
+            reason = f"{place} returned it"
         return events.Ended(activity=self._activity, result=result, reason=reason, outputs=found)
 
     # --- as Work --------------------------------------------------------------------------------

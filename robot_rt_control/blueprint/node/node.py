@@ -16,7 +16,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 
 from robot_rt_control import msg
-from robot_rt_control.blueprint.makers.capability_files import Capabilities, load_capabilities
+from robot_rt_control.blueprint.makers.capability_files import Capabilities, capabilities_of
 from robot_rt_control.blueprint.makers.makers import Makers
 from robot_rt_control.blueprint.makers.ros.answers import InstalledTypes
 from robot_rt_control.blueprint.makers.ros.connections import Connections
@@ -34,6 +34,7 @@ from robot_rt_control.blueprint.skills.skill_library import SkillLibrary
 from robot_rt_control.blueprint.skills.store import SkillStore, default_folder
 from robot_rt_control.blueprint.text.phrases import is_stop
 from robot_rt_control.client import Client
+from robot_rt_control.model.paths import find_workcell
 from robot_rt_control.model.workcell.catalogue import workcell_catalogue
 from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.program.text_store import data_folder
@@ -93,7 +94,7 @@ class BlueprintsNode(WorkcellNode):
     def configure(self) -> None:
         workcell = load_workcell(self.workcell_file())
         self._workcell = workcell_catalogue(workcell, declared_types(workcell))
-        self._capabilities = load_capabilities(workcell.capabilities)
+        self._capabilities = capabilities_of(workcell)
         for name, template in self._capabilities.templates.items():
             for mistake in template.mistakes:
                 self.get_logger().warning(f"skill {name!r} cannot be used: {mistake}")
@@ -193,7 +194,7 @@ class BlueprintsNode(WorkcellNode):
         robot = Robot(backend, on_change=wake, say=say)
         if self._connections is None:
             self._connections = Connections(self)
-        makers = Makers(self._capabilities, RosMaker(self._connections))
+        makers = Makers(self._capabilities, RosMaker(self._connections), workcell=find_workcell(self.workcell_file()))
         executor = Executor(
             robot, library, logs,
             wall=lambda: time.strftime("%Y%m%d-%H%M%S"), makers=makers, topics=RosTopics(self._connections),

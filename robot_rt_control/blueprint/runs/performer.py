@@ -303,6 +303,19 @@ def run_request(
     )
 
 
+def program_request(text: str, session: Session | None, prefix: str, on_change: Callable[[], object]) -> RunRequest:
+    """How a program without roles and parameters, given as text, is run in a session; None: in one of its own."""
+    return RunRequest(
+        program=text,
+        parts=(),
+        parameters=(),
+        session=session.key if session is not None else None,
+        prefix=prefix if session is not None else "",
+        keep=session is not None,
+        on_change=on_change,
+    )
+
+
 def outcome_of(activity: int, outcome: RunOutcome, skill: Skill) -> events.Ended:
     """How the run of a program, or of an action type, ended; a failure with its reason."""
     name = outcome.last_event if outcome.last_event in skill.results else DONE

@@ -170,7 +170,7 @@ class SkillCatalogue:
                 return self._found[reference]
         if reference not in self._existing:
             if reference in self.programs:
-                self._existing[reference] = self._of_program(reference, self.programs[reference])
+                self._existing[reference] = self.of_program(reference, self.programs[reference])
             elif reference in self._types:
                 self._existing[reference] = _of_type(self._types[reference])
             else:
@@ -216,7 +216,8 @@ class SkillCatalogue:
         except DefinitionError:
             return None
 
-    def _of_program(self, name: str, template: ProgramTemplate) -> Skill:
+    def of_program(self, name: str, template: ProgramTemplate) -> Skill:
+        """A program as a meta skill."""
         try:
             filled: FilledProgram | None = template.sample()
             assert filled is not None

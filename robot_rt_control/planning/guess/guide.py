@@ -23,6 +23,8 @@ _CLEARANCE = 0.03
 """[m] between geometry and body on the way around it."""
 _TOUCH = 0.002
 """[m] between them where the geometry halts; from there it creeps on,"""
+_AGAIN = 0.006
+"""[m] the same before later pushes: the one before left the body a little elsewhere, or turned,"""
 _FELT = 0.0005
 """[m] beyond the face: engines differ by a millimetre in where geometries touch."""
 _CREEPING = 3.0
@@ -78,6 +80,10 @@ class Path:
     """(N + 1, 3) [m] where the body is that it pushes."""
     apart: NDArray[np.bool_]
     """(N + 1,) whether it goes around the body, before the first push, and keeps clear of it."""
+    line: NDArray[np.int_]
+    """(N + 1,) index of the line on which it is then: each is passed from rest to rest."""
+    creeping: NDArray[np.bool_]
+    """(N + 1,) whether it creeps up to a face."""
 
 
 def pushes(body: Body, faces: Sequence[Face], least: float = 0.0) -> list[tuple[Push, ...]]:
@@ -106,40 +112,54 @@ def path(
     steps: int,
     share: float = 1.0,
     halting: bool = False,
+    durations: Sequence[float] | None = None,
 ) -> Path:
     """Positions of the geometry's centre that push so; it rests after `share` of the horizon.
 
     Args:
-        halting: it comes to rest just before it touches, and so begins each push without a blow.
+        halting: it comes to rest just before it touches, and so begins each push without a blow; and at each corner of
+            its way, and once it has drawn back from a push.
+        durations: that each line needs, per horizon; what is left, and all time without them, is shared out by lengths.
     """
     lines: list[tuple[Array, float]] = []
     places: list[tuple[Array, Array, Array]] = []
-    at, place = geometry.center, body.position.copy()
+    at, place, still = geometry.center, body.position.copy(), np.zeros(3)
+    first = 0
     for push in row:
         face = faces[push.pair]
         inward = -body.rotation @ face.axes[0]
         contact = _contact(face, place, body, at, geometry.extents[push.pair])
         before = contact - _CLEARANCE * inward
-        touch = contact - _TOUCH * inward
-        around = _around(at, before, place, body, faces, float(geometry.extents.max()))
-        lines.append((np.array(around), 1.0))
+        touch = contact - (_AGAIN if lines else _TOUCH) * inward
+        around = np.array(_around(at, before, place, body, faces, float(geometry.extents.max())))
+        free = [around] if not halting else [around[i : i + 2] for i in range(len(around) - 1)]
+        first = first or len(free)
         after = contact + push.length * inward
-        places += [(place, contact, np.zeros(3)), (place, contact, inward)]
         begin = before
+        moving = [(place, contact, inward)]
         if halting:
-            begin = contact + _FELT * inward
-            lines += [(np.array([before, touch]), 1.0), (np.array([touch, begin]), _CREEPING)]
-            places[-1:] = [(place, contact, np.zeros(3)), (place, contact, inward), (place, contact, inward)]
+            begin, back = contact + _FELT * inward, after - _CLEARANCE * inward
+            free.append(np.array([before, touch]))
+            moving *= 2
+        lines += [(line, 1.0) for line in free]
+        places += [(place, contact, still)] * len(free) + moving
+        if halting:
+            lines.append((np.array([touch, begin]), _CREEPING))
         lines.append((np.array([begin, after]), _PUSHING))
         place = place + push.length * inward
         at = after
-    centers, which = _timed(lines, steps, share)
+        if halting and push is not row[-1]:
+            lines.append((np.array([after, back]), 1.0))  # beside a face it would turn the body
+            places.append((place, after, still))
+            at = back
+    slow = [j for j, (_, pace) in enumerate(lines) if pace == _CREEPING]
+    centers, which = _timed(lines, steps, share, durations)
     bodies, apart = np.zeros_like(centers), np.zeros(len(centers), dtype=bool)
     for i, (center, j) in enumerate(zip(centers, which, strict=True)):
         place, contact, inward = places[j]
         bodies[i] = place + max(float(inward @ (center - contact)), 0.0) * inward
-        apart[i] = j == 0 and _gap(center - place, body, faces, float(geometry.extents.max())) > _APART
-    return Path(centers=centers, bodies=bodies, apart=apart)
+        apart[i] = j < first and _gap(center - place, body, faces, float(geometry.extents.max())) > _APART
+    return Path(centers=centers, bodies=bodies, apart=apart, line=np.array(which), creeping=np.isin(which, slow))
 
 
 def _contact(face: Face, place: Array, body: Body, at: Array, extent: float) -> Array:
@@ -203,10 +223,15 @@ def _crosses(p: Array, q: Array, half: Array) -> bool:
     return low < high
 
 
-def _timed(lines: list[tuple[Array, float]], steps: int, share: float) -> tuple[Array, list[int]]:
+def _timed(
+    lines: list[tuple[Array, float]], steps: int, share: float, durations: Sequence[float] | None
+) -> tuple[Array, list[int]]:
     """The lines passed one after the other, each from rest to rest; and which one it is at each time."""
     lengths = [float(np.sum(np.linalg.norm(np.diff(line, axis=0), axis=1))) for line, _ in lines]
     weights = np.array([(length + _SETTLING) * slow for length, (_, slow) in zip(lengths, lines, strict=True)])
+    if durations is not None:
+        needed = np.array(durations)
+        weights = needed + max(share - float(np.sum(needed)), 0.0) * weights / np.sum(weights)
     ends = share * np.cumsum(weights) / np.sum(weights)
     result, which = np.zeros((steps + 1, 3)), []
     for i in range(steps + 1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -27,6 +28,12 @@ _PACE = 0.6
 """Fraction of the joints' limits: how fast a guide should go."""
 _HELD = 0.3
 """Fraction of what friction brakes a body with: slower than that, it stays at the geometry, also with less friction."""
+_LINES = 6
+"""Of a push, about."""
+_TOUCHING = 0.02
+"""[m/s] at which a geometry touches, at most."""
+_LEAST_LINE = 2
+"""Control steps of each line."""
 _AIMS = 3
 """Rollouts at most in which a line is aimed,"""
 _AIMED = 0.1
@@ -64,39 +71,53 @@ class Pushing:
         Args:
             slow: it halts before it touches, and friction holds the body against the geometry while that brakes.
         """
-        actuated, steps, found = self.scene.actuated, max(self.problem.task.steps, LEAST_STEPS), []
-        step = self.problem.task.time / steps
         dynamics = self.problem.dynamics(1)
         try:
+            if slow:
+                return min((sum(self._durations(dynamics, geom, row)) for _, geom, row in self.pushes()), default=0.0)
+            found = []
             for _, geom, row in self.pushes():
-                path = self._path(dynamics, geom, row, steps, 1.0, halting=slow)
-                q = inverse_kinematics(
-                    path.centers,
-                    partial(dynamics.placement, geom),
-                    actuated.start,
-                    self.problem.limits,
-                )
-                v = np.diff(q, axis=0) / step
-                speed = float(np.max(np.abs(v) / self.problem.limits.velocity))
-                bend = float(np.max(np.abs(np.diff(v, axis=0)) / step / actuated.acceleration))
-                factors = [speed / _PACE, math.sqrt(bend / _PACE)]
-                if slow and (held := _HELD * self.scene.body_friction * self.scene.gravity) > 0.0:
-                    braking = np.diff(np.linalg.norm(np.diff(path.bodies, axis=0), axis=1)) / step**2
-                    factors.append(math.sqrt(float(-braking.min(initial=0.0)) / held))
-                found.append(self.problem.task.time * max(factors))
+                steps = max(self.problem.task.steps, LEAST_STEPS)
+                path = self._path(dynamics, geom, row, steps, 1.0)
+                found.append(self.problem.task.time * float(np.max(self._haste(dynamics, geom, path))))
+            return min(found, default=0.0)
         finally:
             dynamics.close()
-        return min(found, default=0.0)
+
+    def _durations(self, dynamics: Dynamics, geom: int, row: tuple[guide.Push, ...]) -> list[float]:
+        """[s] that each line of a slow push needs."""
+        steps = _FINE * _LINES * len(row)
+        step = self.problem.task.time / steps
+        path = self._path(dynamics, geom, row, steps, 1.0, halting=True)
+        haste = self._haste(dynamics, geom, path)
+        speed = np.linalg.norm(np.diff(path.centers, axis=0), axis=1) / step
+        haste = np.maximum(haste, np.where(path.creeping[1:], speed / _TOUCHING, 0.0))
+        if (held := _HELD * self.scene.body_friction * self.scene.gravity) > 0.0:
+            braking = np.diff(np.linalg.norm(np.diff(path.bodies, axis=0), axis=1), append=0.0) / step**2
+            haste = np.maximum(haste, np.sqrt(np.maximum(-braking, 0.0) / held))
+        lines = [path.line[1:] == j for j in range(path.line[-1] + 1)]
+        needed = [step * float(np.sum(own)) * float(np.max(haste[own])) for own in lines]
+        return [max(its, _LEAST_LINE * self.problem.task.control_step) for its in needed]
+
+    def _haste(self, dynamics: Dynamics, geom: int, path: guide.Path) -> Array:
+        """(N,) by what factor a path has to be slower for the joints to have speed and acceleration to spare."""
+        actuated, step = self.scene.actuated, self.problem.task.time / (len(path.centers) - 1)
+        q = inverse_kinematics(path.centers, partial(dynamics.placement, geom), actuated.start, self.problem.limits)
+        v = np.diff(q, axis=0) / step
+        speed = np.max(np.abs(v) / self.problem.limits.velocity, axis=1)
+        bend = np.max(np.abs(np.diff(v, axis=0, append=v[-1:])) / step / actuated.acceleration, axis=1)
+        return np.asarray(np.maximum(speed / _PACE, np.sqrt(bend / _PACE)))
 
     def line(self, dynamics: Dynamics, share: float, *, geom: int, row: tuple[guide.Push, ...]) -> Array:
         """(N, inputs) of a straight push as a person would write it: to the body, halt, push as far as is missing.
 
         How far the contact gives way in the planner's engine is added to the push.
         """
+        durations = [its / self.problem.task.time for its in self._durations(dynamics, geom, row)]
         lengths, best = np.array([push.length for push in row]), (math.inf, np.zeros(0))
         for _ in range(_AIMS):
             pushes = tuple(replace(push, length=float(length)) for push, length in zip(row, lengths, strict=True))
-            inputs = self.inputs(dynamics, share, geom=geom, row=pushes, halting=True)
+            inputs = self.inputs(dynamics, share, geom=geom, row=pushes, durations=durations)
             found = dynamics.roll_out(inputs)
             if not found.finite:
                 break
@@ -117,13 +138,17 @@ class Pushing:
         row: tuple[guide.Push, ...],
         steps: int,
         share: float,
+        durations: Sequence[float] | None = None,
         *,
         halting: bool = False,
     ) -> guide.Path:
         center = dynamics.placement(geom, self.scene.actuated.start).center
         geometry = guide.Geometry(center=center, extents=self.problem.extents)
         faces = [pair.face for pair in self.scene.pairs]
-        return guide.path(row, self._body(), geometry, faces, steps=steps, share=share, halting=halting)
+        halting = halting or durations is not None
+        return guide.path(
+            row, self._body(), geometry, faces, steps=steps, share=share, halting=halting, durations=durations
+        )
 
     def _body(self) -> guide.Body:
         position = self.problem.still.body_position[0]
@@ -136,13 +161,23 @@ class Pushing:
         )
 
     def inputs(
-        self, dynamics: Dynamics, share: float, *, geom: int, row: tuple[guide.Push, ...], halting: bool = False
+        self,
+        dynamics: Dynamics,
+        share: float,
+        *,
+        geom: int,
+        row: tuple[guide.Push, ...],
+        durations: Sequence[float] | None = None,
     ) -> Array:
-        """(N, inputs) by which a geometry pushes, at rest after `share` of the horizon. `halting`: see guide.py."""
+        """(N, inputs) by which a geometry pushes, at rest after `share` of the horizon.
+
+        Args:
+            durations: that each line of a push that halts needs, guide.py; None: it does not halt.
+        """
         actuated = self.scene.actuated
         steps = self.problem.task.steps
-        path = self._path(dynamics, geom, row, steps, share, halting=halting)
-        fine = self._path(dynamics, geom, row, _FINE * steps, share, halting=halting).centers
+        path = self._path(dynamics, geom, row, steps, share, durations)
+        fine = self._path(dynamics, geom, row, _FINE * steps, share, durations).centers
         of_body = np.flatnonzero(self.scene.model.geom_bodyid == self.scene.body)
         around = Clearance(self.scene, [(geom, int(g)) for g in of_body])
         motion = follow(

@@ -62,4 +62,6 @@ class Settings:
     """[rad]"""
     accept_speed: float = 0.02
     """[m/s] of the body at the end, if it must be at rest."""
+    accept_strike: float = 0.2
+    """[m/s] by which the robot may change a pushed body's speed within 10 ms, unless `slow` is false."""
     threads: int = field(default_factory=lambda: os.cpu_count() or 1)

@@ -12,6 +12,8 @@ LEAST_DISTANCE = 0.001
 """[m] Engines agree no better about where a body ends: such an error is within any tolerance."""
 MEASURED_DISTANCE = 0.003
 """[m] The same for a body whose pose is measured."""
+BLOW = 0.01
+"""[s] An impulse within it is a blow, however hard engines make their contacts."""
 _POSITION, _ORIENTATION, _SPEED = 0.02, 0.05, 0.02
 """Of plans without a tolerance: per way; [rad]; [m/s]."""
 
@@ -70,6 +72,10 @@ def lacking(header: Mapping[str, Any], tolerance: Tolerance) -> list[str]:
             moving = f", still moving{drift}"
         said.append(f"in {row.get('engine', 'another engine')} at speed {row['speed']:g} the body ends "
                     f"{_ends(row['error_to_target'], row['orientation_error'], tolerance, moving)}")  # fmt: skip
+    blows = [row["blow"] for row in [*rows, *others] if "blow" in row]
+    if blows and min(blows) > found.get("blow", float("inf")):  # they differ by a factor of two, and more
+        said.append(f"the robot strikes the body with {min(blows):.3f} N s within {1e3 * BLOW:g} ms; "
+                    f"{found['blow']:.3f} N s are accepted, unless `slow` is false")  # fmt: skip
     for row in found["perturbed"]:
         if not row.get("world"):
             continue

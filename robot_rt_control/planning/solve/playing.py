@@ -53,12 +53,14 @@ class Player:
         *,
         speeds: Sequence[float] = (1.0,),
         simulator: str = "",
+        finer: bool = False,
         check: Callable[[], None] = lambda: None,
     ) -> list[dict[str, Any]]:
         """What a replay at each speed found: `Replay.summary()`.
 
         Args:
             simulator: empty: the default one.
+            finer: with half of the simulation's step.
             check: called often; an exception from it breaks the replay off.
 
         Raises:
@@ -67,7 +69,10 @@ class Player:
         with tempfile.TemporaryDirectory(prefix="plan") as folder:
             file = Path(folder) / "played.plan"
             plan.save(file)
-            job = {"plan": str(file), "workcell": str(workcell), "speeds": list(speeds), "simulator": simulator}
+            job = {
+                "plan": str(file), "workcell": str(workcell), "speeds": list(speeds), "simulator": simulator,
+                "finer": finer,
+            }  # fmt: skip
             self._process.send({"path": import_path(), "question": job})
             answer, looks = None, 0
             try:

@@ -22,8 +22,8 @@ from robot_rt_control.planning.optimise.feedback import feedback
 from robot_rt_control.planning.optimise.problem import Problem
 from robot_rt_control.planning.optimise.settings import Settings
 from robot_rt_control.planning.plan.plan import Plan
-from robot_rt_control.planning.plan.verdict import LEAST_DISTANCE
-from robot_rt_control.planning.scene.scene import Scene, build_scene
+from robot_rt_control.planning.plan.verdict import BLOW, LEAST_DISTANCE
+from robot_rt_control.planning.scene.scene import Scene, build_scene, is_free
 from robot_rt_control.planning.solve.planner import LINE, PREVIOUS, Cancel, Progress, Result, plan, task_digest
 from robot_rt_control.planning.solve.playing import Player
 from robot_rt_control.planning.solve.verify import verify
@@ -136,11 +136,29 @@ class _Verifying:
             for name in self.engine.others
             for row in self.engine.play(its, self.task.workcell, simulator=name, check=self.check)
         ]
+        most = self._gentle(its)
+        if most is not None:
+            blows = [row.get("blow", 0.0) for row in (*rows, *others)]
+            hardest = ("", *self.engine.others)[int(np.argmax(blows))]
+            if max(blows) > most:  # where a body ends after a blow depends on the simulation's step
+                finer = self.engine.play(its, self.task.workcell, simulator=hardest, finer=True, check=self.check)
+                others += finer
         verification = {**verify(its, self.task, scene=self.scene, check=self.check), "others": others}
+        if most is not None and self.settings.slow:
+            verification["blow"] = most
         found = its.with_verification(verification).with_replays(rows)
         self._elapsed += time.monotonic() - begin
         self._played(Played(plan=found, aimed=aimed, elapsed=self._elapsed))
         return found
+
+    def _gentle(self, its: Plan) -> float | None:
+        """[N s] within `BLOW` that a push gives the body at most: what a touch changes of its speed, and twice what
+        friction takes. None: several geometries may grip it, it is no body on the ground, or efforts are chosen."""
+        scene = self.scene
+        pushed = is_free(scene) and scene.gravity > 0.0 and len({pair.geom for pair in scene.pairs}) == 1
+        if not pushed or not all(its.header["velocity_driven"]):
+            return None
+        return scene.body_mass * (self.settings.accept_strike + 2.0 * BLOW * scene.body_friction * scene.gravity)
 
     def aimed(self, its: Plan, progress: Callable[[Progress], None]) -> Plan:
         """A plan for a target that is short by what the body went too far, if that one ends nearer; else the same.

@@ -93,6 +93,28 @@ def test_V31_a_slow_push_halts_before_it_touches_and_moves_the_body_from_rest(wa
     assert np.linalg.norm(np.diff(without.centers, axis=0), axis=1)[touches] > 2 * speed[begins]
 
 
+def test_V31_a_slow_push_rests_at_each_corner_and_draws_back_from_the_body_before_it_goes_around():
+    """A corner passed in motion asks for more acceleration than a joint has; along a face it would turn the body."""
+    its = body((0.1, 0.05))
+    geometry = Geometry(center=np.array([0.45, 0.0, 0.05]), extents=np.full(4, RADIUS))
+    (row, _) = pushes(its, FACES)
+    found = path(row, its, geometry, FACES, steps=4000, halting=True)
+    speed = np.linalg.norm(np.diff(found.centers, axis=0), axis=1)
+    ends = np.flatnonzero(np.diff(found.line))
+    assert len(ends) >= 7 and (speed[ends] < 0.02 * speed.max()).all()
+    moving = np.asarray(np.diff(found.bodies, axis=0).any(axis=1))
+    first, second = np.flatnonzero(moving)[[0, -1]]
+    between = np.flatnonzero(~moving & (np.arange(len(moving)) > first) & (np.arange(len(moving)) < second))
+    back = np.diff(found.centers, axis=0)[between[: len(between) // 20]].sum(axis=0)
+    assert back[0] < 0.0 and back[1:] == pytest.approx(np.zeros(2), abs=1e-9), "straight away from the face"
+    needed = np.arange(1.0, found.line.max() + 2)
+    needed /= needed.sum()
+    shares = path(row, its, geometry, FACES, steps=4000, halting=True, durations=needed.tolist())
+    assert np.bincount(shares.line[1:]) / 4000 == pytest.approx(needed, abs=1e-3)
+    shares = path(row, its, geometry, FACES, steps=4000, halting=True, durations=(0.5 * needed).tolist())
+    assert (np.bincount(shares.line[1:]) / 4000 > 0.5 * needed).all(), "each gets some of what is left"
+
+
 def test_before_its_first_push_it_keeps_off_the_body_and_the_body_moves_with_it_later():
     its = body((-0.1, 0.0))
     geometry = Geometry(center=np.array([0.4, 0.0, 0.05]), extents=np.full(4, RADIUS))

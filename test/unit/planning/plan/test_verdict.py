@@ -57,6 +57,18 @@ def test_V28_each_engine_that_disagrees_is_named():
     assert said.startswith("in mujoco at speed 1 the body ends 3.5 mm")
 
 
+def test_V36_a_blow_that_is_not_asked_for_is_named_with_figures():
+    its = header({"blow": 0.06})
+    its["verification"] |= {"blow": 0.05, "others": [ROW | {"engine": "mujoco", "blow": 0.84}]}
+    (said,) = lacking(its, TOLERANCE)
+    assert said.startswith("the robot strikes the body with 0.060 N s within 10 ms; 0.050 N s are accepted, unless")
+    its["verification"]["replays"][0]["blow"] = 0.05
+    assert lacking(its, TOLERANCE) == [], "the least of the engines counts"
+    its["verification"]["replays"][0]["blow"] = 0.06
+    del its["verification"]["blow"]
+    assert lacking(its, TOLERANCE) == [], "of a plan that may strike, or was verified before there was a limit"
+
+
 def test_V28_a_body_that_creeps_more_slowly_than_its_task_accepts_rests():
     assert TOLERANCE.holds(ROW | {"rests": False, "drift": 0.01}, at_rest=True)
     assert not TOLERANCE.holds(ROW | {"rests": False, "drift": 0.03}, at_rest=True)

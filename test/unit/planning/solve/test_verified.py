@@ -26,11 +26,12 @@ TASK = Task(
 class Engine:
     """In which the body ends `far` [m] beyond where the planner's engine says, and `aside` [m] to the left.
 
-    `other`: how far it ends beyond in one more engine.
+    `other`: how far it ends beyond in one more engine; `finer`: with half the step. `blow` [N s].
     """
 
-    def __init__(self, far, cancel=None, aside=0.0, other=None):
+    def __init__(self, far, cancel=None, aside=0.0, other=None, blow=0.0, finer=0.0, other_blow=0.0):
         self.far, self.aside, self.cancel, self.plans = far, aside, cancel, []
+        self.blow, self.finer, self.other_blow = blow, finer, other_blow
         self.other, self.others = other, () if other is None else ("another",)
 
     def __enter__(self):
@@ -39,22 +40,25 @@ class Engine:
     def __exit__(self, *_):
         pass
 
-    def play(self, plan, workcell, *, speeds=(1.0,), simulator="", check):
+    def play(self, plan, workcell, *, speeds=(1.0,), simulator="", finer=False, check):
         assert workcell == TASK.workcell and simulator in ("", *self.others)
-        if not simulator:
+        if not simulator and not finer:
             self.plans.append(plan)
         if self.cancel is not None:
             self.cancel.set()
         check()
-        position = plan.body_position[-1] + np.array([self.other if simulator else self.far, self.aside, 0.0])
+        far = self.finer if finer else self.other if simulator else self.far
+        position = plan.body_position[-1] + np.array([far, self.aside, 0.0])
         error = plan.error_of(position, plan.body_rotation[-1])
-        row = {"engine": simulator or "made up", "rests": True, "position": position.tolist()}
+        name = (simulator or "made up") + finer * " with half the step"
+        row = {"engine": name, "rests": True, "position": position.tolist()}
+        row["blow"] = self.other_blow if simulator else self.blow
         row["error_to_target"] = error.position
         return [{**row, "speed": speed, "orientation_error": error.orientation} for speed in speeds]
 
 
-def solve(engine, task=TASK, **options):
-    return verified.solve(task, Settings(threads=1), player=lambda: engine, **options)
+def solve(engine, task=TASK, settings=Settings(threads=1), **options):  # noqa: B008  it is frozen
+    return verified.solve(task, settings, player=lambda: engine, **options)
 
 
 def test_V30_what_the_other_engine_measured_corrects_the_aim_once():
@@ -109,6 +113,26 @@ def test_V28_far_from_what_was_planned_it_is_planned_and_not_verified():
     error = found.plan.header["verification"]["replays"][0]["error_to_target"]
     assert error == pytest.approx(0.05, abs=0.002)
     assert f"in made up at speed 1 the body ends {1e3 * error:.1f} mm" in found.message
+
+
+def test_V36_a_push_that_strikes_is_not_verified_unless_that_is_asked_for():
+    """1 kg, friction 0.3: 0.2 N s for 0.2 m/s, and 0.059 N s for friction."""
+    assert solve(Engine(0.0, blow=0.25)).success
+    found = solve(Engine(0.0, blow=0.27))
+    assert not found.success and found.plan.header["success"]
+    assert "the robot strikes the body with 0.270 N s within 10 ms; 0.259 N s are accepted" in found.message
+    assert solve(Engine(0.0, blow=0.27), settings=Settings(threads=1, accept_strike=0.3)).success
+
+
+def test_V36_where_a_body_ends_after_a_blow_has_to_hold_with_half_the_step_as_well():
+    asked = Settings(threads=1, slow=False)
+    assert solve(Engine(0.0, blow=0.27), settings=asked).success
+    found = solve(Engine(0.0, blow=0.27, finer=0.01), settings=asked)
+    assert not found.success and "in made up with half the step at speed 1" in found.message
+    assert "strikes" not in found.message
+    assert solve(Engine(0.0, blow=0.25, finer=0.01), settings=asked).success, "no blow: it is not asked"
+    found = solve(Engine(0.0, other=0.0, other_blow=0.27, finer=0.01))  # slow, and hard in one engine
+    assert not found.success and "in another with half the step at speed 1" in found.message
 
 
 def test_V13_a_cancel_breaks_a_verification_off():
