@@ -49,6 +49,10 @@ class SimulatedWorld(Protocol):
     def robots(self) -> Mapping[str, object]:
         """By the names of their parts."""
 
+    @property
+    def substeps(self) -> int:
+        """Steps of the simulation in a period of the loop."""
+
     def object_pose(self, name: str, link: str | None = None) -> Pose:
         """X_WO: of an object's frame in the world, or of a link of it. Raises: HardwareError, there is none."""
 

@@ -614,13 +614,13 @@ def test_after_a_change_of_programs_only_those_that_changed_are_read_again_and_a
 ) -> None:
     bench.library.read_ahead()
     read: list[str] = []
-    read_one = SkillCatalogue._of_program
+    read_one = SkillCatalogue.of_program
 
     def counted(catalogue: SkillCatalogue, name: str, template: ProgramTemplate) -> Any:
         read.append(name)
         return read_one(catalogue, name, template)
 
-    monkeypatch.setattr(SkillCatalogue, "_of_program", counted)
+    monkeypatch.setattr(SkillCatalogue, "of_program", counted)
     action = "{type: hold, parts: arm, reactions: [{when: time > 0, stop: true}]}"
     bench.client.programs.save(f"name: nap\nstart: [hold]\nactions: {{hold: {action}}}\n")
     bench.library.read_ahead()

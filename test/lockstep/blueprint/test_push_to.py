@@ -14,6 +14,7 @@ from robot_rt_control.blueprint.makers.makers import Makers
 from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
 from robot_rt_control.blueprint.text.check import check_skill
 from robot_rt_control.blueprint.text.skill_file import SkillTemplate
+from robot_rt_control.planner import pushing
 from robot_rt_control.server.offline_catalogue import offline_catalogue
 from robot_rt_control.testing.lockstep_blueprint import LockstepBlueprint
 from robot_rt_control.testing.lockstep_client import LockstepClient
@@ -27,7 +28,7 @@ PUSHER = Path(__file__).parents[3] / "config" / "pusher.yaml"
 def capabilities(monkeypatch: pytest.MonkeyPatch) -> Capabilities:
     found = capabilities_of(PUSHER)
     solver = str(Path(__file__).with_name("push_solver.py"))
-    monkeypatch.setitem(found.functions["push_to"].__globals__, "SOLVER", solver)
+    monkeypatch.setattr(pushing, "SOLVER", solver)
     return found
 
 
@@ -55,7 +56,7 @@ def ended(run: LockstepBlueprint) -> dict[str, Any]:
     """The node's end. Ticks pass while another process plans."""
     run.run(at_most=1_000_000)
     (its,) = [record for record in run.records if record["what"] == "ended" and record["path"] == "a"]
-    return its
+    return dict(its)
 
 
 def joint(client: LockstepClient) -> float:

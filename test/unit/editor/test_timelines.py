@@ -202,6 +202,7 @@ def test_E25_a_firing_keeps_the_values_of_its_tick_and_what_it_captured() -> Non
     assert (found.values["speed"], found.values["misses"], found.values["d"]) == (7 / 8, 70.0, 0.2)
     assert np.isnan(found.values["go.x"])
     assert lines.fired(two["number"]) is None, "it is none of a reaction"
+    wrong: object
     for wrong in (None, 99, "1", [], {}, 1.5):
         assert lines.fired(wrong) is None
     for first in range(10, 5000, 500):  # it is kept longer than its tick
