@@ -223,7 +223,7 @@ def test_E34_what_if_from_a_moment_is_shown_as_a_ghost_and_kept_or_discarded(
     until(page, lambda: "wait: 0.5" in text_of(page))
     page.get_by_role("button", name="What if from here").click()
     panel = page.get_by_role("region", name="What if")
-    panel.get_by_text("Ended: done").wait_for(timeout=400_000)
+    panel.get_by_text("Ended: done").wait_for(timeout=1_000_000)
     picture(page, "what_if")
     assert "'stay' begins anew" in panel.text_content()
     # The slider moves the ghost, and the nodes of what was simulated.
@@ -244,7 +244,7 @@ def test_E34_what_if_from_a_moment_is_shown_as_a_ghost_and_kept_or_discarded(
     # Another time it is discarded: the text that ran is back.
     go(page, begun + 100)
     page.get_by_role("button", name="What if from here").click()
-    panel.get_by_text("Ended: done").wait_for(timeout=400_000)
+    panel.get_by_text("Ended: done").wait_for(timeout=1_000_000)
     panel.get_by_role("button", name="Back to the text that ran").click()
     until(page, lambda: text_of(page) == LIFT)
     assert all(not name.startswith(("run", "start")) for name, _ in robot.calls), "nothing was told to the robot"
