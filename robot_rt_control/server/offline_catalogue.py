@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -38,10 +39,20 @@ def offline_catalogue(workcell: Workcell | Path | str | None = None) -> Catalogu
 
 def _declared(own: Iterable[str]) -> Iterator[DeclaredType]:
     """The built-in types, and those of a workcell's own sources."""
-    for spec in [*BUILTIN, *(spec for text in own for spec in _specs(text))]:
-        source = load_action_type(spec)
-        is_law = PartKind.AXIS in source.action_type.slots[0].kinds  # of others nobody asks for the modes
-        yield DeclaredType.of(source.action_type, _modes(source) if is_law else ())
+    yield from map(_builtin, BUILTIN)
+    yield from (_type(spec) for text in own for spec in _specs(text))
+
+
+@functools.cache
+def _builtin(spec: str) -> DeclaredType:
+    """Nobody edits them while this process runs. To read the code of all laws takes a second."""
+    return _type(spec)
+
+
+def _type(spec: str) -> DeclaredType:
+    source = load_action_type(spec)
+    is_law = PartKind.AXIS in source.action_type.slots[0].kinds  # of others nobody asks for the modes
+    return DeclaredType.of(source.action_type, _modes(source) if is_law else ())
 
 
 def _specs(text: str) -> list[str]:
