@@ -7,7 +7,8 @@ Where PyBullet cannot be had (it has no wheel for Python 3.12 and newer), tests 
 it, are skipped: the summary says how many in which file. All others that simulate run with MuJoCo there.
 
 Tests with the marker `long` are run by `./run prove`, or if chosen: `./run test -m long`. Each rule has
-a shorter test, too.
+a shorter test, too. Those with the marker `sampled`, and those of Hypothesis, try a sample in `./run test`, and the
+whole with `-m long` (samples.py).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
+import samples
 import watched_border
 from hypothesis import settings
 from watched_border import border_is_kept  # noqa: F401  (a fixture of all tests)
@@ -37,6 +39,7 @@ def pytest_collection_finish() -> None:
     sys.dont_write_bytecode = _writes_none
 
 
+_LONG = "long"
 _ROS = "test/ros/"
 _SHARED = "the shared workcell"
 _SHARING = {
@@ -90,7 +93,22 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
             pytest.fail(f"{item.nodeid}: policy, priority, niceness; expected {_USUAL}, got {found}")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.markexpr == _LONG:
+        samples.try_the_whole()
+
+
+def _is_sampled(item: pytest.Item) -> bool:
+    """Tests of Hypothesis are, without the marker: their profile or their settings say how many examples."""
+    drawn = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+    return drawn or item.get_closest_marker("sampled") is not None
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest chooses by marker
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if config.option.markexpr == _LONG and _is_sampled(item):
+            item.add_marker(pytest.mark.long)
     # If tests are chosen by name, file or marker, all of them are run.
     chosen = config.option.markexpr or config.option.keyword or any(".py" in name for name in config.args)
     if not chosen:

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import struct
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -234,18 +235,21 @@ def _types(
         named: list[str | type[ActionType]] = [s.text for s in workcell.action_types]
         python = [t for source in [*named, *classes] for t in interpreted.add(source)]
         return ActionTypes([*_built(builtin), *python], period=workcell.period)
+    folders = {s.path.parent for s in workcell.action_types if s.path is not None}
+    c_code = {folder: _c_code(folder) for folder in folders}
     sources = [
-        (s.text, b"" if s.path is None else s.path.read_bytes() + _c_code(s.path)) for s in workcell.action_types
+        (s.text, b"" if s.path is None else s.path.read_bytes() + c_code[s.path.parent]) for s in workcell.action_types
     ]
     classes = tuple(classes)
-    beside = b"".join(_c_code(Path(inspect.getfile(c))) for c in classes if c.realtime_source)
+    beside = b"".join(_c_code(Path(inspect.getfile(c)).parent) for c in classes if c.realtime_source)
     built = _built((*builtin, *sources, *classes, ("", beside)), workcell.trusted_native_code)
     return ActionTypes(built, period=workcell.period)
 
 
-def _c_code(file: Path) -> bytes:
-    """All C and C++ code beside a file of action types."""
-    return b"".join(f.read_bytes() for f in sorted(file.parent.glob("*")) if f.suffix in (*SUFFIXES, ".h", ".hpp"))
+def _c_code(folder: Path) -> bytes:
+    """All C and C++ code in a folder of action types."""
+    names = sorted(name for name in os.listdir(folder) if name.endswith((*SUFFIXES, ".h", ".hpp")))
+    return b"".join((folder / name).read_bytes() for name in names)
 
 
 @functools.cache

@@ -13,16 +13,18 @@ from comparison import Runner, event_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_programs import random_program
+from samples import tries
 from tick_bench import Bench, compiled_code, interpreted_code
 
 from robot_rt_control.vocabulary.enums import EventKind, Refusal, StopCause
 
-MODEL_PROGRAMS = 300
-TWIN_PROGRAMS = 60
+MODEL_PROGRAMS = tries(60, whole=300)
+TWIN_PROGRAMS = tries(16, whole=60)
+REPLAYED_PROGRAMS = tries(25, whole=100)
 BLOCKS = 2
 
 no_deadline = settings(
-    max_examples=25,
+    max_examples=tries(10, whole=25),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -44,6 +46,7 @@ def twins(compiled):
     return Runner(compiled, Bench(interpreted_code()))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_tick_follows_the_rules(alone, block):
     for seed in range(block, MODEL_PROGRAMS, BLOCKS):
@@ -53,6 +56,7 @@ def test_tick_follows_the_rules(alone, block):
             raise AssertionError(f"seed {seed}: {error}") from None
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_compiled_equals_interpreted(twins, block):
     for seed in range(block, TWIN_PROGRAMS, BLOCKS):
@@ -74,9 +78,10 @@ def test_compiled_equals_interpreted_in_what_hypothesis_finds(twins, random):
     twins.compare_benches(random_program(random))
 
 
+@pytest.mark.sampled
 def test_T2_replay_is_bit_identical(compiled):
     replay = Runner(compiled, Bench(compiled_code()))
-    for seed in range(100):
+    for seed in range(REPLAYED_PROGRAMS):
         replay.compare_benches(random_program(Random(seed)))
 
 

@@ -16,6 +16,7 @@ import pytest
 from comparison import regions
 from program_tables import Installation, TableWriter
 from reference_definitions import SYSTEM, ActionDefinition, Behaviour, Definitions, Inputs, ReactionDefinition, Start
+from samples import tries
 from scripted_action import PARAMS, STATE
 from tick_bench import Bench, Workcell, compiled_code, interpreted_code
 
@@ -25,7 +26,7 @@ from robot_rt_control.vocabulary.enums import CommandMode, EventKind
 
 SESSION, A, B = 2, 10, 11
 N_TICKS = 25
-MODEL_PROGRAMS, TWIN_PROGRAMS = 150, 8
+MODEL_PROGRAMS, TWIN_PROGRAMS = tries(40, whole=150), 8
 CELL = Workcell((2,), (0,), frozenset({0}))
 EXITS = {A: ("<", 0.2), B: (">", 0.8)}
 """Action → its exit to the other one, on the distance that the part measures."""
@@ -186,6 +187,7 @@ def compiled() -> Bench:
     return Bench(compiled_code())
 
 
+@pytest.mark.sampled
 def test_selection_follows_the_rules(compiled: Bench) -> None:
     seen = set()
     for seed in range(MODEL_PROGRAMS):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +12,7 @@ from typing import Any
 import numba
 import numpy as np
 import scripted_action
+from numba.core.registry import cpu_target
 from program_tables import Installation
 from reference_definitions import (
     At,
@@ -44,6 +46,7 @@ from robot_rt_control.memory.layout import (
     world_dtype,
 )
 from robot_rt_control.memory.stops import stop_request
+from robot_rt_control.native.code_cache import alone
 from robot_rt_control.realtime.executor.table_check import check_tables
 from robot_rt_control.realtime.tick.tick import tick as compiled_tick
 from robot_rt_control.testing.interpreted_tick import interpreted
@@ -95,7 +98,18 @@ def compiled_code() -> Code:
         assert overload.signature.return_type == numba.types.int64
         addresses.append(overload.library.get_pointer_to_function(overload.fndesc.llvm_func_name))
         _alive.append(entry)
+    _compile_tick()
     return Code(compiled_tick, tuple(addresses))
+
+
+def _compile_tick() -> None:
+    """For Python. It takes a minute: of tests that run at the same time, one compiles it, and the others load it."""
+    tick: Any = compiled_tick
+    signature = numba.from_dtype(world_dtype), numba.from_dtype(channel_dtype)
+    file = tick.for_python._cache.file(signature, cpu_target.target_context)
+    with contextlib.nullcontext() if file.exists() else alone(file):
+        tick.for_python.compile(signature)
+    assert file.exists(), "it is what the cache keeps"
 
 
 _alive: list[Any] = []

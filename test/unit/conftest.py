@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from samples import tries
 
 from robot_rt_control.memory.shared_memory import segment_path
 from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
 from robot_rt_control.realtime.executor.assembly import World
 
-settings.register_profile("deterministic", derandomize=True, deadline=None)
+settings.register_profile("deterministic", derandomize=True, deadline=None, max_examples=tries(25, whole=100))
 settings.load_profile("deterministic")
 
 _CONFIG = Path(__file__).parents[2] / "config"

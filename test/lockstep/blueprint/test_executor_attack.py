@@ -14,6 +14,7 @@ from executor_attack import HOSTED, NODES, PARTS, SKILLS, WORDS, Attacked, code_
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+from samples import tries
 
 from robot_rt_control.blueprint.runs.control_request import COMMANDS
 from robot_rt_control.blueprint.runs.run import Start
@@ -154,8 +155,9 @@ def attack(folder: Path, examples: int, steps: int) -> None:
         )  # fmt: skip
 
 
+@pytest.mark.sampled
 def test_whatever_comes_runs_end_and_hold_nothing(tmp_path: Path) -> None:
-    attack(tmp_path, 10, 25)
+    attack(tmp_path, tries(4, whole=100), tries(25, whole=50))
 
 
 def test_N28_a_stop_that_was_released_before_anybody_looked(tmp_path: Path) -> None:
@@ -179,8 +181,3 @@ def test_N28_a_stop_that_was_released_before_anybody_looked(tmp_path: Path) -> N
         made.cancel()
         made.check()
         made.executor.close()
-
-
-@pytest.mark.long
-def test_whatever_comes_for_long(tmp_path: Path) -> None:
-    attack(tmp_path, 100, 50)

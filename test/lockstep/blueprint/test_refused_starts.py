@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.blueprint.engine.engine import Engine
 from robot_rt_control.blueprint.runs.executor import Executor
@@ -204,7 +205,7 @@ def failing(
         yield
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(40, whole=150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     skill=st.sampled_from(["swing", "swing@1", "swing@2", "swing@7", "nothing", "waits", "move_linear", "", "a: ["]),
     parameters=PARAMETERS,

@@ -18,6 +18,7 @@ import pytest
 from faulty_device import PLUGIN, spoil
 from random_moments import HOME, commands_at_random
 from rules.changed_workcell import changed_workcell
+from samples import tries
 
 from robot_rt_control.client.actions import Action
 from robot_rt_control.model.workcell.workcell import Workcell, load_workcell
@@ -253,8 +254,9 @@ def test_L18_a_command_that_would_step_is_not_sent_and_faults_the_part(
     assert cell.part("left").at_rest == 1.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("hardware", [None, HOSTED])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(tries(3, whole=6)))
 def test_L18_nothing_is_beyond_the_border_at_random_moments_of_random_motions(
     tmp_path: Path, border_is_kept: list[BorderWatch], seed: int, hardware: str | None
 ) -> None:
@@ -266,13 +268,14 @@ def test_L18_nothing_is_beyond_the_border_at_random_moments_of_random_motions(
         changes["parts/right/default_action"] = changes["parts/right/safety_action"] = "idle"
     random = np.random.default_rng(seed)
     with LockstepCell(changed_workcell(tmp_path, changes, hardware)) as cell:
-        commands_at_random(cell, random, 400, ("left", "right"))
+        commands_at_random(cell, random, tries(200, whole=400), ("left", "right"))
         assert cell.kinds("part_enabled") and cell.kinds("part_faulted")
     assert border_is_kept[0].commands > 10_000
     border_is_kept[0].check()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.sampled
+@pytest.mark.parametrize("seed", range(tries(1, whole=3)))
 def test_L18_nothing_is_beyond_the_border_with_drives(border_is_kept: list[BorderWatch], seed: int) -> None:
     file = Path(__file__).parent / "drives_workcell.yaml"
     random = np.random.default_rng(seed)

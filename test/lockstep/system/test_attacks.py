@@ -9,18 +9,26 @@ from random import Random
 
 import pytest
 from rich.console import Console
+from samples import tries
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from bench.attack.attack import Attack, NotRun, carry_out  # noqa: E402  (needs the path)
 from bench.attack.run import ATTACKS, main, run  # noqa: E402
 
-SEED, SECONDS = 20_2611, 2.0
+SEED, ROUNDS_S = 20_2611, float(tries(0, whole=2))
+"""At least one round, in [s]."""
+ATTACKED = [
+    pytest.param(a, id=a.name, marks=[pytest.mark.long] * (a.name == "programs"))  # test_random_programs.py has as many
+    for a in ATTACKS
+    if not a.processes
+]
 
 
-@pytest.mark.parametrize("attack", [a for a in ATTACKS if not a.processes], ids=lambda attack: attack.name)
+@pytest.mark.sampled
+@pytest.mark.parametrize("attack", ATTACKED)
 def test_the_promise_is_kept(attack: Attack) -> None:
-    seen = carry_out(attack, SEED, SECONDS)
+    seen = carry_out(attack, SEED, ROUNDS_S)
     again = f"./run prove --attack --only {attack.name} --seed"
     assert not seen.violations, "\n".join(f"{again} {seed}: {what}" for seed, what in seen.violations)
     assert not seen.not_run, f"NOT RUN: {seen.not_run}"

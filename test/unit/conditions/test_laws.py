@@ -7,6 +7,7 @@ import math
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.conditions.check import find_fault
 from robot_rt_control.conditions.compiler import compile_condition
@@ -134,7 +135,7 @@ def test_text_and_tree_round_trip(tree: Condition) -> None:
 
 
 @given(conditions, values)
-@settings(max_examples=300)
+@settings(max_examples=tries(75, whole=300))
 def test_compiled_equals_reference(tree: Condition, at: Values) -> None:
     assert kernel_value(tree, at) is evaluate_ast(tree, at)
 
@@ -179,7 +180,7 @@ def _asks_for_unknown(tree: Condition) -> bool:
 
 
 @given(conditions.filter(lambda tree: not _asks_for_unknown(tree)), values, st.sets(st.sampled_from(NAMES)))
-@settings(max_examples=200)
+@settings(max_examples=tries(50, whole=200))
 def test_more_information_never_changes_what_is_known(
     tree: Condition, at: Values, forgotten: set[str]
 ) -> None:
@@ -219,7 +220,7 @@ tokens = st.sampled_from(
 
 
 @given(st.lists(tokens, max_size=12).map(" ".join) | st.text(max_size=30))
-@settings(max_examples=300)
+@settings(max_examples=tries(75, whole=300))
 def test_any_text_is_a_condition_or_refused_with_a_message(text: str) -> None:
     try:
         tree = parse_condition(text)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.hardware.info import HardwareInfo, HardwarePart
 from robot_rt_control.hardware.interfaces import standard_state_interfaces
@@ -154,7 +155,7 @@ def test_an_unknown_state_is_refused_as_a_whole():
 values = st.floats(-10.0, 10.0)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(25, whole=100), deadline=None)
 @given(
     time_constant=st.sampled_from([0.0, 0.003, 0.5]),
     cycles=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1), values, values, values), max_size=20),

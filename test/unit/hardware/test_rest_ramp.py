@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.hardware.rest_ramp import RestRamp
 from robot_rt_control.testing.devices import arm
@@ -28,7 +29,7 @@ def run(ramp, command):
 speeds = st.lists(st.floats(-2.0, 2.0), min_size=2, max_size=2)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(15, whole=60), deadline=None)
 @given(speeds, st.lists(st.floats(-3.0, 3.0), min_size=2, max_size=2))
 def test_position_commands_brake_within_all_limits(speed, start):
     command = np.zeros(6)

@@ -76,3 +76,9 @@ def test_offset_of_is_where_the_field_lies(awkward):
         offset_of(AWKWARD, "T", 2)
     with pytest.raises(KeyError, match="'x': not a record"):
         offset_of(AWKWARD, "size", "x")
+
+
+def test_data_is_the_memory_of_the_record_and_describes_no_fields(awkward):
+    for r, expected in ((awkward[1], awkward[1:]), (awkward[1].base, awkward["base"][1:])):
+        assert (r.data.format, r.data.nbytes) == ("B", r.dtype.itemsize)
+        assert np.frombuffer(r.data, np.uint8).ctypes.data == expected.ctypes.data

@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from hypothesis import settings
+from samples import tries
 
 from robot_rt_control.model.kinematics.chain import chain_of, empty_chain
 from robot_rt_control.model.robot.urdf_reader import read_urdf
@@ -17,7 +18,7 @@ from robot_rt_control.model.robot.urdf_reader import read_urdf
 CONFIG = Path(__file__).resolve().parents[3] / "config"
 
 # the first example of a kernel compiles it, which is no measure of its speed
-settings.register_profile("model", deadline=None, derandomize=True, max_examples=60)
+settings.register_profile("model", deadline=None, derandomize=True, max_examples=tries(15, whole=60))
 settings.load_profile("model")
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.motion import (
     acceleration_range,
@@ -18,7 +19,7 @@ value = st.floats(-3.0, 3.0)
 limit = st.floats(0.1, 20.0)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=tries(75, whole=300), deadline=None, derandomize=True)
 @given(value, value, value, value, limit, limit, limit)
 def test_ranges_enclose_the_samples_tightly(sample, q0, v0, a0, q1, vmax, amax, jmax):
     profile = np.zeros(1, profile_dtype)[0]

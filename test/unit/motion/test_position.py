@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.motion import plan_position, profile_dtype, sample_profile
 from robot_rt_control.vocabulary.enums import Status
@@ -21,7 +22,7 @@ def new_profile() -> np.record:
     return np.zeros(1, profile_dtype)[0]
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=tries(125, whole=500), deadline=None, derandomize=True)
 @given(position, fraction, fraction, position, limit, limit, limit)
 @example(0.0, 1.5, 0.0, 0.0, 1.0, 1.0, 1.0)  # too fast, and the target lies behind
 @example(0.0, 0.9, 1.0, 3.0, 1.0, 2.0, 2.0)  # would pass vmax
@@ -35,7 +36,7 @@ def test_laws_with_rest_at_the_end(laws, q0, v0, a0, q1, vmax, amax, jmax):
     laws(profile, (q0, v0, a0), q1, 0.0, vmax, amax, jmax)
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=tries(125, whole=500), deadline=None, derandomize=True)
 @given(position, fraction, fraction, position, unit, limit, limit, limit)
 @example(0.0, 0.5, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0)
 @example(0.0, 0.5, 0.0, 1.0, 1e-12, 1.0, 1.0, 1.0)
@@ -47,7 +48,7 @@ def test_laws_with_a_velocity_at_the_end(laws, q0, v0, a0, q1, v1, vmax, amax, j
     laws(profile, (q0, v0, a0), q1, v1, vmax, amax, jmax)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=tries(75, whole=300), deadline=None, derandomize=True)
 @given(fraction, fraction, position, limit, limit, limit, st.floats(0.0, 1.0))
 def test_mirrored_input_gives_the_mirrored_motion(v0, a0, q1, vmax, amax, jmax, s):
     v0, a0 = v0 * vmax, a0 * amax
@@ -60,7 +61,7 @@ def test_mirrored_input_gives_the_mirrored_motion(v0, a0, q1, vmax, amax, jmax, 
     assert sample_profile(mirror, t) == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=tries(75, whole=300), deadline=None, derandomize=True)
 @given(fraction, fraction, position, limit, limit, limit, st.floats(0.05, 0.95))
 def test_planning_again_on_the_way_does_not_change_the_way(v0, a0, q1, vmax, amax, jmax, s):
     v0, a0 = v0 * vmax / 2.0, a0 * amax / 2.0
@@ -219,7 +220,7 @@ def test_a_start_that_is_not_finite_is_refused_and_rests_at_zero():
     assert sample_profile(profile, 1.0) == (0.0, 0.0, 0.0)
 
 
-@settings(max_examples=1000, deadline=None, derandomize=True)
+@settings(max_examples=tries(250, whole=1000), deadline=None, derandomize=True)
 @given(*[anything] * 8, st.floats(-1e3, 1e3))
 def test_nothing_but_finite_numbers_comes_out(q0, v0, a0, q1, v1, vmax, amax, jmax, t):
     profile = new_profile()
@@ -231,7 +232,7 @@ def test_nothing_but_finite_numbers_comes_out(q0, v0, a0, q1, v1, vmax, amax, jm
     assert all(map(math.isfinite, sample_profile(profile, 0.5 * profile.total)))
 
 
-@settings(max_examples=1000, deadline=None, derandomize=True)
+@settings(max_examples=tries(250, whole=1000), deadline=None, derandomize=True)
 @given(*[st.floats(-40.0, 40.0).map(lambda x: 10.0**x)] * 7, *[st.sampled_from([-1.0, 0.0, 1.0])] * 3)
 def test_any_magnitude_is_planned_or_refused(v0, a0, q1, vmax, amax, jmax, v1, sv, sa, s1):
     profile = new_profile()

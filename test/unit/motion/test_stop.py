@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.motion import plan_stop, plan_stop_synchronized, profile_dtype, sample_profile
 from robot_rt_control.motion import synchronize as synchronize_module
@@ -26,7 +27,7 @@ def test_a_stop_comes_to_rest(laws):
     laws(profile, (1.0, 0.8, 0.5), None, 0.0, None, 2.0, 10.0)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=tries(75, whole=300), deadline=None, derandomize=True)
 @given(signed, signed, signed, limits, limits)
 def test_laws(laws, q0, v0, a0, amax, jmax):
     profiles = new_profiles()
@@ -35,7 +36,7 @@ def test_laws(laws, q0, v0, a0, amax, jmax):
         laws(profiles[j], (q0[j], v0[j], a0[j]), None, 0.0, None, amax[j], jmax[j])
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=tries(75, whole=300), deadline=None, derandomize=True)
 @given(signed, signed, limits, limits)
 @example(np.array([0.0, 0.0, 0.125, 5e-324]), np.zeros(N), np.ones(N), np.ones(N))
 def test_all_are_at_rest_when_the_slowest_is(v0, a0, amax, jmax):
@@ -85,7 +86,7 @@ def test_one_bad_joint_is_reported_and_the_others_still_stop():
     assert profiles[2].total == pytest.approx(2.0)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=tries(75, whole=300), deadline=None, derandomize=True)
 @given(*[st.lists(st.floats(), min_size=N, max_size=N).map(np.array)] * 5, st.floats(-1e3, 1e3))
 def test_nothing_but_finite_numbers_comes_out(q0, v0, a0, amax, jmax, t):
     profiles = new_profiles()

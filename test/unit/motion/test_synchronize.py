@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.motion import (
     plan_position,
@@ -27,7 +28,7 @@ def new_profiles() -> np.ndarray:
     return np.zeros(N, profile_dtype)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=tries(75, whole=300), deadline=None, derandomize=True)
 @given(signed, fractions, fractions, signed, limits, limits, limits)
 def test_laws_and_arriving_together(laws, q0, v0, a0, q1, vmax, amax, jmax):
     v0, a0 = v0 * vmax, a0 * amax
@@ -98,7 +99,7 @@ def test_one_bad_joint_is_reported_and_rests():
     assert sample_profile(profiles[1], 1.0) == (0.0, 0.0, 0.0)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=tries(75, whole=300), deadline=None, derandomize=True)
 @given(*[st.lists(st.floats(), min_size=N, max_size=N).map(np.array)] * 7, st.floats(-1e3, 1e3))
 def test_nothing_but_finite_numbers_comes_out(q0, v0, a0, q1, vmax, amax, jmax, t):
     profiles = new_profiles()
@@ -111,7 +112,7 @@ def test_nothing_but_finite_numbers_comes_out(q0, v0, a0, q1, vmax, amax, jmax, 
 magnitudes = st.lists(st.floats(-30.0, 30.0).map(lambda x: 10.0**x), min_size=N, max_size=N).map(np.array)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=tries(75, whole=300), deadline=None, derandomize=True)
 @given(*[magnitudes] * 6)
 def test_any_magnitude_is_planned_or_refused(v0, a0, q1, vmax, amax, jmax):
     profiles = new_profiles()
@@ -123,7 +124,7 @@ def test_any_magnitude_is_planned_or_refused(v0, a0, q1, vmax, amax, jmax):
             assert sample_profile(profiles[j], profiles[j].total) == (q1[j], 0.0, 0.0)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=tries(25, whole=100), deadline=None, derandomize=True)
 @given(signed, signed, limits, limits, limits, st.floats(1.0, 30.0))
 def test_all_arrive_at_a_later_time(laws, q0, q1, vmax, amax, jmax, factor):
     profiles, zero = new_profiles(), np.zeros(N)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.motion.profile import profile_dtype
 from robot_rt_control.motion.tracking import come_to_rest, speed_before_stop, stops_inside, track
@@ -48,7 +49,7 @@ goals_and_rates = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(15, whole=60), deadline=None)
 @given(goals_and_rates, st.booleans(), st.sampled_from([0.01, 0.05, 0.3]))
 def test_limits_and_range_are_kept_whatever_the_goal_does(pieces, moving, horizon):
     goals, rates = [], []
@@ -117,7 +118,7 @@ def test_it_comes_to_rest():
     assert np.abs(np.diff(positions[1:], 3)).max() / DT**3 <= JMAX * (1 + 1e-4)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=tries(15, whole=50), deadline=None)
 @given(st.floats(0.0, 3.0))
 def test_speed_before_stop_is_what_a_stop_takes(distance):
     v = speed_before_stop(distance, AMAX, JMAX)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.motion import plan_velocity, profile_dtype, sample_profile
 from robot_rt_control.vocabulary.enums import Status
@@ -20,7 +21,7 @@ def new_profile() -> np.record:
     return np.zeros(1, profile_dtype)[0]
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=tries(100, whole=400), deadline=None, derandomize=True)
 @given(ordinary, ordinary, ordinary, ordinary, limit, limit)
 def test_laws(laws, q0, v0, a0, v1, amax, jmax):
     profile = new_profile()
@@ -65,7 +66,7 @@ def test_nothing_to_do_takes_no_time():
     assert sample_profile(profile, 2.0) == (2.0, 0.5, 0.0)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=tries(75, whole=300), deadline=None, derandomize=True)
 @given(ordinary, ordinary, ordinary, limit, limit, st.floats(0.0, 1.2))
 def test_mirrored_input_gives_the_mirrored_motion(v0, a0, v1, amax, jmax, s):
     profile, mirror = new_profile(), new_profile()
@@ -76,7 +77,7 @@ def test_mirrored_input_gives_the_mirrored_motion(v0, a0, v1, amax, jmax, s):
     assert sample_profile(mirror, t) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=tries(75, whole=300), deadline=None, derandomize=True)
 @given(ordinary, ordinary, ordinary, limit, limit, st.floats(0.1, 0.95))
 def test_lower_limits_never_make_it_faster(v0, a0, v1, amax, jmax, factor):
     fast, slow = new_profile(), new_profile()
@@ -108,7 +109,7 @@ def test_limits_that_are_none_are_refused(amax, jmax):
     assert sample_profile(profile, 1.0) == (1.0, 0.0, 0.0)
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=tries(125, whole=500), deadline=None, derandomize=True)
 @given(anything, anything, anything, anything, anything, anything, st.floats(-1e3, 1e3))
 def test_nothing_but_finite_numbers_comes_out(q0, v0, a0, v1, amax, jmax, t):
     profile = new_profile()

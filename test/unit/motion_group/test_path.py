@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.motion_group.path import blended_path
 
 from .conftest import positions
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=tries(25, whole=100), deadline=None, derandomize=True)
 @given(st.lists(positions(), min_size=3, max_size=6), st.floats(1e-4, 1.0))
 def test_it_passes_near_each_point_and_bends_smoothly(points, blend):
     path = blended_path(np.array(points), blend)

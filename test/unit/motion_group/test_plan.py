@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.motion_group.plan import braking_rate, sequence, stretched
 from robot_rt_control.motion_group.point_to_point import point_to_point
@@ -17,7 +18,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 from .conftest import any_limits, check_plan, positions
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=tries(15, whole=50), deadline=None, derandomize=True)
 @given(st.lists(positions(), min_size=2, max_size=5), any_limits())
 def test_a_sequence_keeps_ends_limits_and_times(points, limits):
     plans = [point_to_point(points[k], points[k + 1], limits) for k in range(len(points) - 1)]
@@ -42,7 +43,7 @@ def test_a_sequence_that_jumps_is_refused(limits):
         sequence([])
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=tries(15, whole=50), deadline=None, derandomize=True)
 @given(positions(), positions(), any_limits(), st.floats(1.0, 50.0))
 def test_a_stretched_plan_takes_the_same_path_within_limits(start, goal, limits, factor):
     plan = point_to_point(start, goal, limits)
@@ -70,7 +71,7 @@ def test_a_plan_that_rests_may_be_stretched(limits):
     np.testing.assert_array_equal(plan.breaks(), [0.0, 2.0])
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=tries(15, whole=50), deadline=None, derandomize=True)
 @given(positions(), positions(), any_limits(), st.floats(0.0, 1.0))
 def test_braking_at_the_rate_anywhere_keeps_the_acceleration(start, goal, limits, place):
     plan = point_to_point(start, goal, limits)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruckig import InputParameter, Ruckig
 from ruckig import Trajectory as RuckigTrajectory
+from samples import tries
 
 from robot_rt_control.motion import plan_position_synchronized, profile_dtype, sample_profile
 from robot_rt_control.motion_group.point_to_point import point_to_point, velocity_for_time
@@ -23,7 +24,7 @@ def shortest_in(error: DefinitionError) -> float:
     return float(found[1])
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=tries(25, whole=100), deadline=None, derandomize=True)
 @given(positions(), positions(), any_limits())
 def test_limits_hold_and_ends_are_exact(start, goal, limits):
     check_plan(point_to_point(start, goal, limits), start, goal, limits)
@@ -44,7 +45,7 @@ def test_to_the_bit_what_the_loop_plans_and_samples():
     assert plan.sample(times[7:8])[0].tobytes() == plan.sample(times)[0][7:8].tobytes()
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=tries(25, whole=100), deadline=None, derandomize=True)
 @given(positions(), positions(), any_limits())
 def test_as_fast_as_ruckig(start, goal, limits):
     ruckig, given_, found = Ruckig(3), InputParameter(3), RuckigTrajectory(3)
@@ -55,7 +56,7 @@ def test_as_fast_as_ruckig(start, goal, limits):
     assert point_to_point(start, goal, limits).duration == pytest.approx(found.duration, rel=1e-6, abs=1e-6)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=tries(25, whole=100), deadline=None, derandomize=True)
 @given(positions(), positions(), any_limits(), st.floats(1.0, 20.0))
 def test_a_longer_duration_is_kept_exactly(start, goal, limits, factor):
     shortest = point_to_point(start, goal, limits)
@@ -64,7 +65,7 @@ def test_a_longer_duration_is_kept_exactly(start, goal, limits, factor):
     check_plan(plan, start, goal, limits)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=tries(25, whole=100), deadline=None, derandomize=True)
 @given(positions(), positions(), any_limits())
 def test_the_shortest_duration_that_an_error_names_is_enough(start, goal, limits):
     if point_to_point(start, goal, limits).duration < 1e-6:
@@ -103,7 +104,7 @@ def at_velocity(start, velocity, time, limits):
     return point_to_point(start, end, own, time)
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=tries(25, whole=100), deadline=None, derandomize=True)
 @given(positions(), st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3), any_limits(), st.floats(1.0, 5.0))
 def test_a_velocity_is_kept_for_a_time(start, fractions, limits, factor):
     wide = joint_limits(limits.velocity, limits.acceleration, limits.jerk)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.motion_group.limits import PlanLimits
 from robot_rt_control.motion_group.retiming import Retimed, Slowing, describe, keep_limits, retimed
@@ -59,7 +60,7 @@ def random_curve(seed: int) -> Any:
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(15, whole=60), deadline=None)
 def test_limits_are_kept_on_the_same_path_and_never_faster(seed: int) -> None:
     curve = random_curve(seed)
     limits = replace(LIMITS, lower=np.full(3, -99.0), upper=np.full(3, 99.0))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import tries
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, diags_array, vstack
 
@@ -16,7 +17,7 @@ from robot_rt_control.vocabulary.errors import DefinitionError
 from .conftest import any_limits, check_plan, joint_limits, positions
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=tries(25, whole=100), deadline=None, derandomize=True)
 @given(st.lists(positions(), min_size=2, max_size=8), any_limits(), st.sampled_from([1e-3, 0.05, 0.3, 2.0]))
 def test_constant_velocity_in_curves_keeps_the_limits(points, limits, blend):
     path = blended_path(np.array(points), blend)

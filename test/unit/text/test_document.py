@@ -9,6 +9,7 @@ import pytest
 import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.text import document as document_module
 from robot_rt_control.text.document import Document, read_text
@@ -202,7 +203,7 @@ PIECES = [
 ]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=tries(75, whole=300))
 @given(st.text(max_size=40) | st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 @example("[" * 2000)
 @example(aliases(9))

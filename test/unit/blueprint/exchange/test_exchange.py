@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.blueprint.exchange.exporter import export_models, export_trees
 from robot_rt_control.blueprint.exchange.importer import Imported, import_trees
@@ -27,7 +28,9 @@ from .tree_interpreter import Script, TooLong, TreeInterpreter
 LEAVES = "abcdef"
 AT_MOST = 40
 """Leaves of one run."""
-quickly = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quickly = settings(
+    deadline=None, max_examples=tries(15, whole=60), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 class Engine:

@@ -7,6 +7,7 @@ import math
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.blueprint.exchange.exporter import export_trees
 from robot_rt_control.blueprint.exchange.importer import import_trees
@@ -21,7 +22,9 @@ from .test_exchange import tree, with_imported
 from .timed_tree import TimedTree, World, of_engine
 
 LEAVES = "abcdef"
-quickly = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quickly = settings(
+    deadline=None, max_examples=tries(15, whole=60), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 VARIABLES = ("arm.position[0]", "arm.position[1]")
 CONDITIONS = (
     "{x} < 1", "not {x} < 1", "{x} < 1 or {y} < 1", "{x} < 1 and not {y} < 1", "is_unknown({x})",

@@ -10,6 +10,7 @@ import pytest
 from broken_files import TEXT, broken, check, judged
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.blueprint.text.catalogue import SkillCatalogue
 
@@ -28,7 +29,7 @@ def test_the_text_is_valid(bench: SkillCatalogue) -> None:
     assert check(TEXT, bench)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(50, whole=200), deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_N6_a_broken_file_has_mistakes_with_lines_or_is_valid(bench: SkillCatalogue, random: Random) -> None:
     check(broken(random), bench)

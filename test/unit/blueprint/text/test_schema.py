@@ -10,6 +10,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.blueprint.text.schema import SCHEMA_FILE, skill_schema
 from robot_rt_control.blueprint.text.skill_file import SkillTemplate
@@ -58,7 +59,7 @@ def _items(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [(*path, key) for key, _ in pairs] + [p for key, item in pairs for p in _items(item, (*path, key))]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(37, whole=150), deadline=None)
 @given(st.sampled_from(_items(SKILL)), st.sampled_from([None, 1, -1.5, True, "x y", [], {}, [1], {"x": 1}, "done"]))
 def test_N6_what_the_schema_refuses_is_a_mistake_with_its_line(path: tuple[Any, ...], value: Any) -> None:
     data = json.loads(json.dumps(SKILL))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.hardware.drives.packets import analyze_rx_packet, generate_tx_packet, wrapped
 from robot_rt_control.memory.drive_layout import drives_dtype
@@ -55,7 +56,7 @@ def actual(record: np.record, n: int) -> list[tuple[Any, ...]]:
     return [tuple(int(m[f]) for f in ACTUAL_FIELDS) for m in record.motors[2 : 2 + n]]
 
 
-@settings(max_examples=50)
+@settings(max_examples=tries(15, whole=50))
 @given(st.lists(COMMAND, min_size=1, max_size=8), st.integers(0, 2**16 - 1))
 def test_a_packet_carries_the_command_values_of_all_motors(motors: list[tuple[int, ...]], sequence: int) -> None:
     record = drives(len(motors), sequence)
@@ -69,7 +70,7 @@ def test_a_packet_carries_the_command_values_of_all_motors(motors: list[tuple[in
     assert bytes(packet.bytes[: int(packet.size)]) == sealed(content)
 
 
-@settings(max_examples=50)
+@settings(max_examples=tries(15, whole=50))
 @given(st.lists(ACTUAL, min_size=1, max_size=8), st.integers(0, 2**16 - 1))
 def test_an_answer_gives_the_actual_values_of_all_motors(motors: list[tuple[int, ...]], sequence: int) -> None:
     record = drives(len(motors), sequence)
@@ -81,7 +82,7 @@ def test_an_answer_gives_the_actual_values_of_all_motors(motors: list[tuple[int,
     assert [int(drive[k]) for k in ("since", "n_rx", "lost", "late", "repeated", "corrupt")] == [0] * 6
 
 
-@settings(max_examples=100)
+@settings(max_examples=tries(25, whole=100))
 @given(st.lists(ACTUAL, min_size=1, max_size=8), st.data())
 def test_a_damaged_answer_is_counted_and_changes_nothing(motors: list[tuple[int, ...]], data: st.DataObject) -> None:
     record = drives(len(motors))
@@ -104,7 +105,7 @@ def test_a_damaged_answer_is_counted_and_changes_nothing(motors: list[tuple[int,
     assert record.motors.tobytes() == before and (int(drive.corrupt), int(drive.since)) == (1, 1)
 
 
-@settings(max_examples=50)
+@settings(max_examples=tries(15, whole=50))
 @given(st.lists(st.integers(-(2**31) + 1, 2**31 - 1), min_size=2, max_size=10))
 def test_positions_are_counted_on_when_they_wrap_around(steps: list[int]) -> None:
     record, count = drives(1), 0
@@ -116,7 +117,7 @@ def test_positions_are_counted_on_when_they_wrap_around(steps: list[int]) -> Non
         assert int(record.motors[2].count) == count
 
 
-@settings(max_examples=100)
+@settings(max_examples=tries(25, whole=100))
 @given(st.lists(st.lists(st.integers(0, 5), max_size=3), min_size=1, max_size=60), st.sampled_from((0, 65500)))
 def test_packets_are_counted_as_what_they_are(arrivals: list[list[int]], first: int) -> None:
     """Each exchange gets answers to requests so many exchanges ago; a model with sets counts them, too."""

@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.model.workcell.workcell import load_workcell
 from robot_rt_control.program.recovery_programs import recovery_programs
@@ -188,7 +189,7 @@ def test_mistakes_of_a_recovery_program_have_the_lines_of_the_workcell_file(tmp_
     assert "cell.yaml:10: actions.back.x: unknown key; expected one of" in str(error.value)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=tries(15, whole=60))
 @given(st.data())
 def test_any_change_of_a_workcell_is_read_or_refused_with_the_file(tmp_path_factory, data):
     start = data.draw(st.integers(0, len(GOOD)))

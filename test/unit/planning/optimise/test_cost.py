@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import tries
 from scipy.spatial.transform import Rotation
 
 from robot_rt_control.model.rotation_formulas import vector_of_rotation
@@ -76,7 +77,7 @@ def cost(random, **changes):
     return made.with_penalty(0.7, random.uniform(0.0, 2.0, size=(STEPS + 1, PAIRS)))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=tries(15, whole=50), deadline=None)
 @given(st.integers(0, 2**31), st.booleans(), st.booleans())
 def test_the_gradient_is_that_of_differences(seed, at_rest, link):
     random = np.random.default_rng(seed)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.hardware.drives.bus_exchange import REPORTED, TEST_BUS
 from robot_rt_control.hardware.drives.exchange import ALL_ENABLED, IN_ERROR, NOT_ENABLED
@@ -64,7 +65,7 @@ class Side:
         w.parts[0].position[j], w.parts[0].velocity[j] = tick["position"], tick["velocity"]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=tries(15, whole=60))
 @given(st.lists(ticks, min_size=1, max_size=20), st.sampled_from([REPORTED, TEST_BUS]), st.booleans())
 def test_D23_compiled_plain_and_the_rule_agree_on_random_sequences(
     sequence: list[dict], network: int, efforts_alone: bool

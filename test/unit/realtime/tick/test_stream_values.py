@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.definitions.streams import LOOK_AHEAD
 from robot_rt_control.memory.layout import stream_ring_dtype, stream_runtime_dtype
@@ -72,7 +73,7 @@ def run(stream: Stream, given: list[Sample], gap: GapPolicy, ticks: int = 400) -
     return found
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(25, whole=100), deadline=None)
 @given(samples)
 def test_hold_is_the_newest_sample_that_is_due(given):
     found = run(Stream(), given, GapPolicy.HOLD)
@@ -81,7 +82,7 @@ def test_hold_is_the_newest_sample_that_is_due(given):
         assert (np.isnan(value) and not due) or value == due[-1]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(25, whole=100), deadline=None)
 @given(samples, st.sampled_from([GapPolicy.LINEAR, GapPolicy.CUBIC, GapPolicy.EXTRAPOLATE]))
 def test_values_pass_each_sample_that_came_in_time_and_end_at_the_last(given, gap):
     found = run(Stream(), given, gap)
@@ -93,7 +94,7 @@ def test_values_pass_each_sample_that_came_in_time_and_end_at_the_last(given, ga
         assert found[-1] == given[-1][2]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(25, whole=100), deadline=None)
 @given(samples)
 def test_linear_stays_between_the_samples_and_never_jumps_where_a_next_sample_is_known(given):
     found = np.array(run(Stream(), given, GapPolicy.LINEAR))
@@ -102,7 +103,7 @@ def test_linear_stays_between_the_samples_and_never_jumps_where_a_next_sample_is
     assert known.min() >= min(values) - 1e-9 and known.max() <= max(values) + 1e-9
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(15, whole=60), deadline=None)
 @given(samples, st.sampled_from(list(GapPolicy)))
 def test_compiled_equals_interpreted(given, gap):
     window = interpreted("robot_rt_control.realtime.tick.stream_window")

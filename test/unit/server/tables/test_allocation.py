@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.server.tables.allocation import Arena, SlotPool
 from robot_rt_control.vocabulary.errors import CapacityError
@@ -25,7 +26,7 @@ def test_a_full_arena_names_the_capacity_the_limit_and_the_need():
     assert arena.used == 40
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=tries(15, whole=50), deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.integers(1, 100)), max_size=60))
 def test_regions_never_overlap_and_all_comes_back(steps):
     arena = Arena(1 << 13, name="LIMIT", what="state")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import tries
 
 from robot_rt_control.conditions.check import find_skips
 from robot_rt_control.memory.layout import instruction_dtype, reaction_dtype, staging_dtype
@@ -65,7 +66,7 @@ def entry(identity: int, slot: int, session: int, reactions: list[int], first: i
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(15, whole=60), deadline=None)
 @given(st.data())
 def test_any_definitions_give_tables_that_the_executor_takes(data: st.DataObject) -> None:
     n_sessions = data.draw(st.integers(1, 4))
