@@ -16,7 +16,7 @@ from robot_rt_control.planner.measured import Measured, measure_start
 from robot_rt_control.planner.planning_process import SOLVER, PlanningProcess
 from robot_rt_control.planning.files.task_file import read_task
 from robot_rt_control.planning.plan.plan import Plan
-from robot_rt_control.planning.plan.program_export import export_program
+from robot_rt_control.planning.plan.program_export import POSE_VALUES, export_program
 from robot_rt_control.planning.scene.task_cell import TaskCell
 from robot_rt_control.text.dump import dump
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
@@ -174,13 +174,10 @@ def _planned(handle: Handle, task: str, patience: float) -> Plan | Outcome:
 def _where(plan: Plan, values: Mapping[str, Any], pose: str) -> str:
     """Where the object is, beside where it should be."""
     try:
-        at = Pose(
-            position=tuple(float(values[f"{pose}.{name}"]) for name in "xyz"),
-            orientation=tuple(float(values[f"{pose}.{name}"]) for name in ("qx", "qy", "qz", "qw")),
-        )
+        x, y, z, qx, qy, qz, qw = (float(values[f"{pose}.{name}"]) for name in POSE_VALUES)
+        at = Pose(position=(x, y, z), orientation=(qx, qy, qz, qw))
     except (KeyError, ValueError):
         return f"{pose!r} does not say where the object is"
-    x, y, z = at.position
     error = plan.error_of(at.matrix[:3, 3], at.matrix[:3, :3])
     far = f"{1e3 * error.position:.1f} mm and {error.orientation:.3f} rad from its target"
     return f"the object is at ({x:.4f}, {y:.4f}, {z:.4f}) m: {far}"
