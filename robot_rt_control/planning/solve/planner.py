@@ -53,6 +53,8 @@ _SHARES = 0.9, 0.75
 """Fractions of the horizon in which a guide does all."""
 _LINE = 0.95
 """Fraction of the horizon in which a line does all; in the rest, contacts settle."""
+_EASE = 1.3
+"""Factor of the time that a slow push needs, where the task leaves it open: the spare time makes touches softer."""
 _FARTHER = 0.5
 """Per curvature of the pairs: virtual forces of a later round, which reach farther."""
 
@@ -166,7 +168,7 @@ def cancelled_result(last: Progress | None) -> Result:
 def with_time(problem: Problem) -> Task:
     """The task with the time that its way needs, as far as it allows; see `Pushing.needed_time`."""
     slow = problem.settings.slow and bool(problem.scene.actuated.velocity_driven.all())
-    return problem.task.lasting(Pushing(problem).needed_time(slow=slow))
+    return problem.task.lasting((_EASE if slow else 1.0) * Pushing(problem).needed_time(slow=slow))
 
 
 class _Planning:

@@ -102,7 +102,7 @@ def test_V31_a_slow_push_rests_at_each_corner_and_draws_back_from_the_body_befor
     speed = np.linalg.norm(np.diff(found.centers, axis=0), axis=1)
     ends = np.flatnonzero(np.diff(found.line))
     assert len(ends) >= 7 and (speed[ends] < 0.02 * speed.max()).all()
-    moving = np.asarray(np.diff(found.bodies, axis=0).any(axis=1))
+    moving = np.linalg.norm(np.diff(found.bodies, axis=0), axis=1) > 0.0
     first, second = np.flatnonzero(moving)[[0, -1]]
     between = np.flatnonzero(~moving & (np.arange(len(moving)) > first) & (np.arange(len(moving)) < second))
     back = np.diff(found.centers, axis=0)[between[: len(between) // 20]].sum(axis=0)
