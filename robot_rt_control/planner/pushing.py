@@ -17,7 +17,7 @@ from robot_rt_control.planner.measured import Measured, measure_start
 from robot_rt_control.planner.planning_process import SOLVER, PlanningProcess
 from robot_rt_control.planning.files.task_file import read_task
 from robot_rt_control.planning.plan.plan import Plan
-from robot_rt_control.planning.plan.program_export import export_program
+from robot_rt_control.planning.plan.program_export import POSE_VALUES, export_program
 from robot_rt_control.planning.scene.task_cell import TaskCell
 from robot_rt_control.text.dump import dump
 from robot_rt_control.vocabulary.errors import DefinitionError, RobotControlError
@@ -172,7 +172,7 @@ def _planned(handle: Handle, task: str, patience: float) -> Plan | Outcome:
 def _where(plan: Plan, values: Mapping[str, Any], pose: str) -> str:
     """Where the object is, beside where it should be."""
     try:
-        x, y, z, qx, qy, qz, qw = (float(values[f"{pose}.{name}"]) for name in ("x", "y", "z", "qx", "qy", "qz", "qw"))
+        x, y, z, qx, qy, qz, qw = (float(values[f"{pose}.{name}"]) for name in POSE_VALUES)
         at = Pose(position=(x, y, z), orientation=(qx, qy, qz, qw))
     except (KeyError, ValueError):
         return f"{pose!r} does not say where the object is"
