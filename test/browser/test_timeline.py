@@ -252,7 +252,8 @@ def test_E25_a_click_on_a_reaction_shows_why_it_is_true_now_or_not(
     robot.variables = lambda session="": [  # type: ignore[method-assign]
         {"name": name, "type": "float", "unit": "", "description": "", "value": value} for name, value in listed.items()
     ]
-    empty = {"stop": False, "signal": "", "event": "", "fire_once": False, "keep_owner": False, "capture": []}
+    empty = {"stop": False, "signal": "", "event": "", "fire_once": False, "keep_owner": False, "capture": [],
+             "place": "/home/ann/pick.py:31"}  # fmt: skip
     near = {"name": "near", "condition": "rangefinder.distance < 0.2 and (gripper.closed or is_done)",
             "start": "retreat", **empty}  # fmt: skip
     robot.defined["s1"] = {
@@ -280,6 +281,7 @@ def test_E25_a_click_on_a_reaction_shows_why_it_is_true_now_or_not(
         "✗ false is_done is_done = 0",
     ])  # fmt: skip
     page.get_by_text("near (s1/approach): starts retreat").wait_for()
+    page.get_by_text("Defined in pick.py:31").wait_for()
     assert then.get_by_role("listitem").all_inner_texts() == [
         f"– not listed {whole}", "✓ true rangefinder.distance < 0.2 rangefinder.distance = 0.1999",
         "– not listed gripper.closed or is_done", "– not listed gripper.closed", "– not listed is_done",
