@@ -197,7 +197,7 @@ nodes:
 """
 
 
-def test_E34_what_if_from_a_moment_is_shown_as_a_ghost_and_kept_or_discarded(
+def test_E34_what_if_from_a_moment_is_shown_as_a_ghost_and_kept_or_taken_back(
     come: Callable[..., Any], robot: MemoryRobot, cell: Cell, editor: Any, picture: Any
 ) -> None:
     editor.server._what_ifs._workcell = find_workcell("iiwa")
@@ -238,13 +238,38 @@ def test_E34_what_if_from_a_moment_is_shown_as_a_ghost_and_kept_or_discarded(
     node(page, "up").locator(".node.was-success").wait_for()
     picture(page, "what_if_ended")
     assert serious(page) == []
+    # Before its moment there is no ghost; the form of the node stays, whichever run the slider shows.
+    go(page, begun + 50)
+    page.wait_for_function(f"() => {VIEW}.ghost === null")
+    page.get_by_text("The run is not drawn here.").wait_for()  # it is another text that ran then
+    go(page, begun + 100 + 5000)
+    page.wait_for_function(f"() => {VIEW}.ghost !== null")
+    node(page, "up").locator(".node.was-success").wait_for()
+    assert page.get_by_label("Seconds").is_visible()
     panel.get_by_role("button", name="Keep the change").click()
     page.wait_for_function(f"() => {VIEW}.ghost === null")
     assert text_of(page) == changed
-    # Another time it is discarded: the text that ran is back.
+    assert page.evaluate("() => document.activeElement.ariaLabel") == "What if", "the focus is kept"
+    # What ran is opened as it was; a copy of it can be changed.
     go(page, begun + 100)
+    page.get_by_role("button", name="Show what ran").first.click()
+    panel.get_by_text("This text cannot be changed.").wait_for()
+    assert panel.get_by_role("button", name="What if from here").is_disabled() and text_of(page) == LIFT
+    picture(page, "what_if_read_only")
+    panel.get_by_role("button", name="Open a copy that can be changed").click()
+    panel.get_by_text("Change a node and simulate").wait_for()
+    # Another time the text that ran is put back, in the document that was asked about.
+    page.locator(".doc-tab").first.get_by_role("button").first.click()
+    until(page, lambda: text_of(page) == changed)
     page.get_by_role("button", name="What if from here").click()
     panel.get_by_text("Ended: done").wait_for(timeout=1_000_000)
-    panel.get_by_role("button", name="Back to the text that ran").click()
+    back = panel.get_by_role("button", name="Back to the text that ran")
+    back.wait_for()
+    page.locator(".doc-tab").last.get_by_role("button").first.click()
+    panel.get_by_role("button", name="Close").wait_for()
+    assert back.count() == 0 and text_of(page) == LIFT, "another document's change is not undone here"
+    page.locator(".doc-tab").first.get_by_role("button").first.click()
+    back.click()
     until(page, lambda: text_of(page) == LIFT)
+    assert len(robot.runs) == 1, "nothing was started on the robot"
     assert all(not name.startswith(("run", "start")) for name, _ in robot.calls), "nothing was told to the robot"

@@ -87,6 +87,7 @@ export class Documents {
     activate(index: number): void {
         this.active = Math.max(0, Math.min(index, this.all.length - 1));
         this.picture.fit();
+        this.keep(); // a reload shows the same one
         this.check();
         this.changes.tell();
     }
