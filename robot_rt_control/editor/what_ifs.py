@@ -19,11 +19,11 @@ from robot_rt_control.editor.recent import Recent
 from robot_rt_control.editor.robot import Json, Robot
 from robot_rt_control.processes.call import call
 from robot_rt_control.processes.python_process import PythonProcess
+from robot_rt_control.vocabulary.defaults import MOST_WHAT_IF_RECORDS
 from robot_rt_control.vocabulary.errors import RobotControlError
 
 _SIMULATOR, _LIMIT_S = "robot_rt_control.testing.what_if", 300.0
 """The process, and the processor time [s] that it may take."""
-MOST_RECORDS = 20_000
 _DONE: Json = {"success": True, "message": ""}
 
 
@@ -162,9 +162,10 @@ class WhatIfs:
 
     def _question(self, situation: Json, folder: str) -> Json:
         run = situation["run"]
-        answer = self._asked("read_runs", {"run": run, "first": 0, "at_most": MOST_RECORDS})
-        if answer["total"] > MOST_RECORDS:
-            raise RobotControlError(f"run {run}", expected=f"at most {MOST_RECORDS} records", got=str(answer["total"]))
+        answer = self._asked("read_runs", {"run": run, "first": 0, "at_most": MOST_WHAT_IF_RECORDS})
+        if answer["total"] > MOST_WHAT_IF_RECORDS:
+            most = f"at most {MOST_WHAT_IF_RECORDS} records"
+            raise RobotControlError(f"run {run}", expected=most, got=str(answer["total"]))
         skills = self._asked("list_skills", {"with_text": True}).get("skills", ())
         programs = self._robot.list_programs({"with_text": True}).get("programs", ())
         return {

@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 
 from robot_rt_control.blueprint.makers import Handle, skill
 
-FAILURES = ("impossible", "not_solved", "not_verified", "object_moved", "missed")
+_FAILURES = ("impossible", "not_solved", "not_verified", "object_moved", "missed")
 
 
 @skill(
     category="path_planning",
-    results={name: {"failure": True} for name in FAILURES},
+    results={name: {"failure": True} for name in _FAILURES},
     outputs={"measured": {"type": "bool"}, "x": "m", "y": "m", "peak": "N", "time": "s"},
     roles={"robot": {"kinds": ["arm", "base"]}},
     tags=["push"],
@@ -42,10 +42,9 @@ def push_to(
     measured elsewhere than it should be.
     """
     # Here: what plans needs half a second to load, and most workcells never push.
-    from robot_rt_control.planner.pushing import Wanted, push
+    from robot_rt_control.planner.pushing import push
 
-    wanted = Wanted(
-        object=object, x=x, y=y, yaw=yaw, heading=heading, pose=pose, tool=tool, at_most=at_most, patience=patience,
-        failures=FAILURES,
+    return push(
+        handle, object=object, x=x, y=y, yaw=yaw, heading=heading, pose=pose, tool=tool, at_most=at_most,
+        patience=patience,
     )  # fmt: skip
-    return push(handle, wanted)

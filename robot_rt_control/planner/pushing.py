@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,31 +28,20 @@ _HORIZON = 1.5
 _SIDES = ("back", "front", "right", "left")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """A push, as the skill's parameters say: planner/push_to.py."""
-
-    object: str
-    x: float
-    y: float
-    """[m] In the world."""
-    yaw: float
-    """[rad]"""
-    heading: str
-    """kept, yaw, any"""
-    pose: str
-    """Sensor part; empty: none."""
-    tool: str
-    at_most: float
-    """[s] Of the push."""
-    patience: float
-    """[s] Of planning."""
-    failures: Sequence[str]
-    """Results that are failures of the skill."""
-
-
-def push(handle: Handle, wanted: Wanted) -> object:
-    """Plan, verify, play. Returns what a skill made of Python may return.
+def push(
+    handle: Handle,
+    *,
+    object: str,
+    x: float,
+    y: float,
+    yaw: float,
+    heading: str,
+    pose: str,
+    tool: str,
+    at_most: float,
+    patience: float,
+) -> Any:
+    """Plan, verify, play: the arguments are the skill's. Returns what a skill made of Python may return.
 
     Raises:
         RobotControlError: it cannot be tried: wrong names, another workcell, a robot that is held, a speed override.
@@ -62,27 +50,27 @@ def push(handle: Handle, wanted: Wanted) -> object:
     if handle.view.workcell is None:
         raise DefinitionError("push_to", expected="a workcell file", got="none is known here")
     cell = TaskCell(handle.view.workcell)
-    cell.check_body(wanted.object)
-    tool = wanted.tool or _last_link(cell, part)
+    cell.check_body(object)
+    tool = tool or _last_link(cell, part)
     cell.check_link(tool)
     backend = handle.view.backend
     if backend.workcell_digest() != cell.workcell.digest:
         got = f"{handle.view.workcell}, which has changed since"
         raise DefinitionError("push_to", expected="the file of the running workcell", got=got)
-    start = _measured(handle, cell, wanted.pose)
+    start = _measured(handle, cell, pose)
     tools = {its.name: its.tool for its in backend.executor_status().parts if its.tool}
-    body = start.body or Pose.of_matrix(cell.start_of(wanted.object))
-    orientation: Any = {"kept": body.orientation, "yaw": _turned(body, wanted.yaw), "any": "free"}[wanted.heading]
-    steps = int(min(_HORIZON, wanted.at_most) / _STEP + 1e-9)
+    body = start.body or Pose.of_matrix(cell.start_of(object))
+    orientation: Any = {"kept": body.orientation, "yaw": _turned(body, yaw), "any": "free"}[heading]
+    steps = int(min(_HORIZON, at_most) / _STEP + 1e-9)
     task = dump(
         {
             "name": "push_to",
             "workcell": str(handle.view.workcell),
-            "body": wanted.object,
-            "target": {"position": [wanted.x, wanted.y, body.position[2]], "orientation": orientation},
-            "pairs": [{"robot": tool, "faces": [side for side in _SIDES if side in cell.face_names(wanted.object)]}],
+            "body": object,
+            "target": {"position": [x, y, body.position[2]], "orientation": orientation},
+            "pairs": [{"robot": tool, "faces": [side for side in _SIDES if side in cell.face_names(object)]}],
             "horizon": {"time": steps * _STEP, "steps": steps},
-            "duration": {"at_most": wanted.at_most},
+            "duration": {"at_most": at_most},
             "tools": tools,
             "start": {
                 "from": "given",
@@ -95,23 +83,23 @@ def push(handle: Handle, wanted: Wanted) -> object:
         read_task(task)
     except RobotControlError as error:
         return Outcome(result="impossible", failure=True, reason=str(error), outputs={})
-    plan = _planned(handle, task, wanted.patience)
+    plan = _planned(handle, task, patience)
     if isinstance(plan, Outcome):
         return plan
     status = backend.executor_status()  # planning took a while
     plan.check_start(speed=status.speed, tools={its.name: its.tool for its in status.parts})
     handle.progress(f"pushing for {plan.header['time']:.1f} s")
-    ended = handle.view.run_program(export_program(plan, name="push_to", sensor=wanted.pose))
-    if ended.result in wanted.failures:
-        return Outcome(result=ended.result, failure=True, reason=_where(plan, ended.outputs, wanted.pose), outputs={})
+    ended = handle.view.run_program(export_program(plan, name="push_to", sensor=pose))
+    if ended.result in ("object_moved", "missed"):
+        return Outcome(result=ended.result, failure=True, reason=_where(plan, ended.outputs, pose), outputs={})
     if ended.result != DONE:
         raise RobotControlError("push_to", expected="full speed, for which it was planned", got=ended.shown)
-    if not wanted.pose:
-        handle.progress(f"nothing measures where {wanted.object!r} ended")
+    if not pose:
+        handle.progress(f"nothing measures where {object!r} ended")
     return {
-        "measured": bool(wanted.pose),
-        "x": ended.outputs.get(f"{wanted.pose}.x", plan.target.position[0]),
-        "y": ended.outputs.get(f"{wanted.pose}.y", plan.target.position[1]),
+        "measured": bool(pose),
+        "x": ended.outputs.get(f"{pose}.x", plan.target.position[0]),
+        "y": ended.outputs.get(f"{pose}.y", plan.target.position[1]),
         "peak": plan.header["verification"]["replays"][0]["peak"],
         "time": plan.header["time"],
     }

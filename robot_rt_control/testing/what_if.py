@@ -37,12 +37,11 @@ from robot_rt_control.server.offline_catalogue import offline_catalogue
 from robot_rt_control.testing.lockstep_blueprint import LockstepBlueprint
 from robot_rt_control.testing.lockstep_client import LockstepClient
 from robot_rt_control.text.schema import read
+from robot_rt_control.vocabulary.defaults import MOST_WHAT_IF_RECORDS
 from robot_rt_control.vocabulary.errors import DefinitionError, ProgramError, RobotControlError
 
 MOST_S = 60.0
 """[s] of simulated time at most."""
-MOST_RECORDS = 20_000
-"""Of a run, and of its simulation."""
 _TICKS = 50
 """Between two looks at questions."""
 Record = Mapping[str, Any]
@@ -194,8 +193,8 @@ def what_if(
             outcome = run.step(_TICKS)
             if outcome is not None or not _answered(run, moment, notes):
                 break
-            if len(run.records) >= MOST_RECORDS:
-                notes.append(f"It ends after {MOST_RECORDS} records.")
+            if len(run.records) >= MOST_WHAT_IF_RECORDS:
+                notes.append(f"It ends after {MOST_WHAT_IF_RECORDS} records.")
                 break
         return WhatIf(
             result=outcome.result if outcome is not None else "",

@@ -142,3 +142,5 @@ BUDGET_REPORT_S = 1.0
 """An action above its time budget is reported at most once per this time."""
 FIELD_OF_VIEW = 0.01
 """[rad] Opening of a rangefinder's beam if the workcell gives none: that of a laser."""
+MOST_WHAT_IF_RECORDS = 20_000
+"""Of a run from whose past something else is simulated, and of that simulation."""

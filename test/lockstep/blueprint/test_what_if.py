@@ -129,7 +129,7 @@ def test_a_question_gets_the_next_answer_that_it_got_then_else_the_last_one() ->
 
 
 def test_records_without_end_end_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(what_if_module, "MOST_RECORDS", 100)
+    monkeypatch.setattr(what_if_module, "MOST_WHAT_IF_RECORDS", 100)
     text = "name: runs_on\nnodes:\n  a: {log: x, then: b}\n  b: {wait: 0.001, then: a}\n"
     found = what_if(REAL_BENCH, text, Moment(tick=5, node="a"), seconds=30.0)
     assert found.result == "" and "It ends after 100 records." in found.notes and len(found.records) < 1000

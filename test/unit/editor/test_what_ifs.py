@@ -178,7 +178,7 @@ def test_E34_what_is_cancelled_before_its_process_begins_ends_no_other_one(
 def test_E34_a_run_with_too_many_records_is_refused(
     editor: Served, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(what_ifs_module, "MOST_RECORDS", 1)
+    monkeypatch.setattr(what_ifs_module, "MOST_WHAT_IF_RECORDS", 1)
     answer = editor.post("what_if", asked, cookie=editor.enter(editor.server.keys.operate))[1]
     assert not answer["success"] and "at most 1 records" in answer["message"]
 
