@@ -197,6 +197,7 @@ nodes:
 """
 
 
+@pytest.mark.timeout(2400)  # two simulations, in processes that come last
 def test_E34_what_if_from_a_moment_is_shown_as_a_ghost_and_kept_or_taken_back(
     come: Callable[..., Any], robot: MemoryRobot, cell: Cell, editor: Any, picture: Any
 ) -> None:

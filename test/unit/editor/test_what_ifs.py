@@ -28,7 +28,7 @@ nodes:
 """
 JOINTS = load_workcell(CONFIG).joint_state_names()
 Q = (0.1, 0.5, 0.1, 1.4, 0.1, 1.0, 0.1)
-PATIENCE_S = 900.0
+PATIENCE_S = 600.0
 
 
 @pytest.fixture
